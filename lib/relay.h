@@ -28,14 +28,15 @@ typedef uintptr_t  relay_uint_t;
 
 
 /*
- * A counted string, not terminated; same layout as nginx's ngx_str_t.
- * Points into memory that somebody else owns.
+ * A counted string, not terminated; points into memory that somebody else
+ * owns.  Its layout is that of nginx's ngx_str_t, and the glue passes one for
+ * the other: hence may_alias.
  */
 
 typedef struct {
     size_t          len;
     unsigned char  *data;
-} relay_str_t;
+} __attribute__((may_alias)) relay_str_t;
 
 
 #define relay_string(s)       { sizeof(s) - 1, (unsigned char *) s }

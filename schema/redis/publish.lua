@@ -66,7 +66,9 @@ if not current or not epoch then
     return redis.error_reply("ERR relay: publish: bad head")
 end
 
-if tonumber(ARGV[1]) ~= current + 1 then
+-- a relay that comes from elsewhere keeps its number
+
+if found and tonumber(ARGV[1]) ~= current + 1 then
     return {"version", string.format("%.0f", current)}
 end
 
