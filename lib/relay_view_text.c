@@ -1,0 +1,563 @@
+
+/*
+ * relay_view_text: what a projection has to know of a document's texts: which
+ * repeat the private one, which name something withheld, which are questions
+ * that only the owner answers.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE             /* memmem() */
+#endif
+
+#include <stdlib.h>
+
+#include "relay_view_rule.h"
+
+
+#define RELAY_VIEW_PROBES      64       /* in the table of names */
+#define RELAY_VIEW_ASKED       1024     /* must-ask entries looked at */
+
+
+/* Room in the scratch memory, as an offset: the memory may move. */
+
+relay_int_t
+relay_view_room(relay_view_ctx_t *ctx, size_t size, size_t *off)
+{
+    void              *p;
+    size_t             used, want;
+    relay_view_out_t  *out;
+
+    out = ctx->out;
+    used = (ctx->used + 7) & ~(size_t) 7;
+
+    if (used + size > out->scratch_size) {
+        want = (used + size) * 2;
+
+        p = realloc(out->scratch, want);
+        if (p == NULL) {
+            return RELAY_ERROR;
+        }
+
+        out->scratch = p;
+        out->scratch_size = want;
+    }
+
+    *off = used;
+    ctx->used = used + size;
+
+    return RELAY_OK;
+}
+
+
+/*
+ * The decoded bytes of a string: its own, or a copy in the scratch memory,
+ * which is given back by setting ctx->used to what it was.
+ */
+
+relay_int_t
+relay_view_decode(relay_view_ctx_t *ctx, size_t v, relay_str_t *s)
+{
+    size_t                    off;
+    relay_buf_t               buf;
+    const relay_json_node_t  *node;
+
+    node = &ctx->nodes[v];
+
+    if (!node->escaped) {
+        s->data = ctx->doc->data + node->off + 1;
+        s->len = node->len - 2;
+        return RELAY_OK;
+    }
+
+    /* no string grows by being decoded */
+
+    if (relay_view_room(ctx, node->len, &off) != RELAY_OK) {
+        return RELAY_ERROR;
+    }
+
+    relay_buf_init(&buf, node->len);
+
+    buf.data = relay_view_scratch(ctx, off);
+    buf.size = node->len;
+
+    if (relay_json_str_decode(ctx->tape, ctx->doc, v, &buf) != RELAY_OK) {
+        return RELAY_ERROR;
+    }
+
+    s->data = buf.data;
+    s->len = buf.len;
+
+    return RELAY_OK;
+}
+
+
+static inline unsigned
+relay_view_is_space(unsigned c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+
+void
+relay_view_trim(relay_str_t *s)
+{
+    while (s->len > 0 && relay_view_is_space(s->data[0])) {
+        s->data++;
+        s->len--;
+    }
+
+    while (s->len > 0 && relay_view_is_space(s->data[s->len - 1])) {
+        s->len--;
+    }
+}
+
+
+static unsigned
+relay_view_contains(const unsigned char *p, size_t len,
+    const unsigned char *s, size_t n)
+{
+    const unsigned char  *last;
+
+    if (len < n) {
+        return 0;
+    }
+
+    /* the plain way is faster on few places, memmem() linear on many */
+
+    if ((len - n) * n > 65536) {
+        return memmem(p, len, s, n) != NULL;
+    }
+
+    last = p + (len - n);
+
+    while ((p = memchr(p, s[0], last - p + 1)) != NULL) {
+
+        if (p[n - 1] == s[n - 1] && memcmp(p, s, n) == 0) {
+            return 1;
+        }
+
+        if (p++ == last) {
+            break;
+        }
+    }
+
+    return 0;
+}
+
+
+/* Whether a string that is long enough repeats the private text. */
+
+int
+relay_view_repeats(relay_view_ctx_t *ctx, size_t v)
+{
+    int                   found;
+    size_t                used;
+    relay_str_t           s;
+    const unsigned char  *private;
+
+    used = ctx->used;
+
+    if (relay_view_decode(ctx, v, &s) != RELAY_OK) {
+        return RELAY_VIEW_STOP;
+    }
+
+    private = ctx->private_copied ? relay_view_scratch(ctx, ctx->private_off)
+                                  : ctx->private;
+
+    if (ctx->private_whole) {
+        relay_view_trim(&s);
+
+        found = (s.len == ctx->private_len
+                 && memcmp(s.data, private, s.len) == 0);
+
+    } else {
+        found = (int) relay_view_contains(s.data, s.len, private,
+                                          ctx->private_len);
+    }
+
+    ctx->used = used;
+
+    return found;
+}
+
+
+/* FNV-1a of a text's words in lower case, one space between two of them. */
+
+static relay_int_t
+relay_view_words_hash(relay_view_ctx_t *ctx, size_t v, uint64_t *hash)
+{
+    size_t       i, used;
+    unsigned     c, gap;
+    uint64_t     h;
+    relay_str_t  s;
+
+    used = ctx->used;
+
+    if (relay_view_decode(ctx, v, &s) != RELAY_OK) {
+        return RELAY_ERROR;
+    }
+
+    h = 0xcbf29ce484222325ull;
+    gap = 0;
+
+    for (i = 0; i < s.len; i++) {
+        c = s.data[i];
+
+        if (c - 'A' < 26) {
+            c |= 0x20;
+
+        } else if (c - 'a' >= 26 && c - '0' >= 10 && c < 0x80) {
+            gap = (h != 0xcbf29ce484222325ull);
+            continue;
+        }
+
+        if (gap) {
+            h = (h ^ ' ') * 0x100000001b3ull;
+            gap = 0;
+        }
+
+        h = (h ^ c) * 0x100000001b3ull;
+    }
+
+    ctx->used = used;
+    *hash = h;
+
+    return RELAY_OK;
+}
+
+
+/* Whether a question is one of those that only the owner answers. */
+
+int
+relay_view_asked(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
+    size_t v)
+{
+    size_t     i, q;
+    uint64_t   hash, *hashes;
+
+    if (ctx->asked_all) {
+        return 1;
+    }
+
+    if (ctx->asked_n == 0) {
+        return 0;
+    }
+
+    q = relay_view_find(ctx, v, &rule->question);
+
+    if (q == 0 || ctx->nodes[q].type != RELAY_JSON_STRING) {
+        return 0;
+    }
+
+    if (relay_view_words_hash(ctx, q, &hash) != RELAY_OK) {
+        return RELAY_VIEW_STOP;
+    }
+
+    hashes = relay_view_scratch(ctx, ctx->asked);
+
+    for (i = 0; i < ctx->asked_n; i++) {
+        if (hashes[i] == hash) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+static inline unsigned
+relay_view_id_byte(unsigned c)
+{
+    return (c | 0x20) - 'a' < 26 || c - '0' < 10 || c == '_' || c == '-';
+}
+
+
+static unsigned
+relay_view_name_known(const relay_view_ctx_t *ctx, const unsigned char *p,
+    size_t len)
+{
+    size_t     slot;
+    uint32_t  *table;
+
+    table = relay_view_scratch(ctx, ctx->table);
+    slot = relay_json_hash(p, len) & (ctx->table_size - 1);
+
+    while (table[slot] != 0) {
+
+        if (relay_json_str_is(ctx->tape, ctx->doc, table[slot],
+                              (const char *) p, len))
+        {
+            return 1;
+        }
+
+        slot = (slot + 1) & (ctx->table_size - 1);
+    }
+
+    return 0;
+}
+
+
+/*
+ * Whether a string names something that is withheld: it is such a name, or one
+ * of its words is, or it contains one that is no word.
+ */
+
+static int
+relay_view_naming(relay_view_ctx_t *ctx, size_t v)
+{
+    int                   found;
+    size_t                i, off, at, used;
+    relay_str_t           s, odd;
+    const unsigned char  *p, *q, *last;
+
+    if (ctx->strict) {
+        return 1;
+    }
+
+    used = ctx->used;
+    found = 0;
+
+    if (relay_view_decode(ctx, v, &s) != RELAY_OK) {
+        return RELAY_VIEW_STOP;
+    }
+
+    last = s.data + s.len;
+
+    for (p = s.data; p < last; p = q + 1) {
+
+        for (q = p; q < last && relay_view_id_byte(*q); q++) { /* void */ }
+
+        if (q > p && relay_view_name_known(ctx, p, q - p)) {
+            found = 1;
+            goto done;
+        }
+    }
+
+    off = 0;
+
+    if (ctx->nodes[v].escaped) {
+        off = s.data - (unsigned char *) ctx->out->scratch;
+    }
+
+    for (i = 0; i < ctx->odd_n; i++) {
+
+        at = ctx->used;
+
+        if (relay_view_decode(ctx, ctx->odd[i], &odd) != RELAY_OK) {
+            return RELAY_VIEW_STOP;
+        }
+
+        /* the scratch memory may have moved, and the string with it */
+
+        if (ctx->nodes[v].escaped) {
+            s.data = relay_view_scratch(ctx, off);
+        }
+
+        found = (int) relay_view_contains(s.data, s.len, odd.data, odd.len);
+        ctx->used = at;
+
+        if (found) {
+            break;
+        }
+    }
+
+done:
+
+    ctx->used = used;
+
+    return found;
+}
+
+
+/* The same for an object: one of its own strings does. */
+
+int
+relay_view_naming_any(relay_view_ctx_t *ctx, size_t v)
+{
+    int     rc;
+    size_t  i, n;
+
+    if (ctx->names_n == 0) {
+        return 0;
+    }
+
+    if (ctx->nodes[v].type == RELAY_JSON_STRING) {
+        return relay_view_naming(ctx, v);
+    }
+
+    if (ctx->nodes[v].type != RELAY_JSON_OBJECT) {
+        return 0;
+    }
+
+    i = v + 1;
+
+    for (n = ctx->nodes[v].count; n > 0; n--) {
+
+        if (ctx->nodes[i + 1].type == RELAY_JSON_STRING) {
+            rc = relay_view_naming(ctx, i + 1);
+
+            if (rc != 0) {
+                return rc;
+            }
+        }
+
+        i = ctx->nodes[i + 1].next;
+    }
+
+    return 0;
+}
+
+
+relay_int_t
+relay_view_name_add(relay_view_ctx_t *ctx, size_t v)
+{
+    size_t  off;
+
+    if (ctx->names_n == ctx->names_size) {
+
+        off = ctx->names;
+        ctx->names_size = (ctx->names_n == 0) ? 64 : ctx->names_n * 2;
+
+        if (relay_view_room(ctx, ctx->names_size * sizeof(uint32_t),
+                            &ctx->names)
+            != RELAY_OK)
+        {
+            return RELAY_ERROR;
+        }
+
+        if (ctx->names_n != 0) {
+            memcpy(relay_view_scratch(ctx, ctx->names),
+                   relay_view_scratch(ctx, off),
+                   ctx->names_n * sizeof(uint32_t));
+        }
+    }
+
+    ((uint32_t *) relay_view_scratch(ctx, ctx->names))[ctx->names_n++]
+        = (uint32_t) v;
+
+    return RELAY_OK;
+}
+
+
+/* Puts the collected names in a table. */
+
+int
+relay_view_index(relay_view_ctx_t *ctx)
+{
+    size_t       i, j, slot, probes, used;
+    uint32_t    *names, *table;
+    relay_str_t  s;
+
+    if (ctx->names_n == 0) {
+        return 0;
+    }
+
+    ctx->table_size = 128;
+
+    while (ctx->table_size < ctx->names_n * 4) {
+        ctx->table_size *= 2;
+    }
+
+    if (relay_view_room(ctx, ctx->table_size * sizeof(uint32_t), &ctx->table)
+        != RELAY_OK)
+    {
+        return RELAY_VIEW_STOP;
+    }
+
+    memset(relay_view_scratch(ctx, ctx->table), 0,
+           ctx->table_size * sizeof(uint32_t));
+
+    for (i = 0; i < ctx->names_n; i++) {
+
+        used = ctx->used;
+        names = relay_view_scratch(ctx, ctx->names);
+
+        if (relay_view_decode(ctx, names[i], &s) != RELAY_OK) {
+            return RELAY_VIEW_STOP;
+        }
+
+        names = relay_view_scratch(ctx, ctx->names);
+        table = relay_view_scratch(ctx, ctx->table);
+        slot = relay_json_hash(s.data, s.len) & (ctx->table_size - 1);
+
+        for (probes = 0; table[slot] != 0; probes++) {
+
+            if (relay_json_str_is(ctx->tape, ctx->doc, table[slot],
+                                  (const char *) s.data, s.len))
+            {
+                break;
+            }
+
+            if (probes == RELAY_VIEW_PROBES) {
+                return relay_view_withhold(ctx, "too many names are withheld");
+            }
+
+            slot = (slot + 1) & (ctx->table_size - 1);
+        }
+
+        if (table[slot] == 0) {
+            table[slot] = names[i];
+
+            for (j = 0; j < s.len && relay_view_id_byte(s.data[j]); j++) {
+                /* void */
+            }
+
+            if (j < s.len) {
+                if (ctx->odd_n < RELAY_VIEW_ODD) {
+                    ctx->odd[ctx->odd_n++] = names[i];
+
+                } else {
+                    ctx->strict = 1;
+                }
+            }
+        }
+
+        ctx->used = used;
+    }
+
+    return 0;
+}
+
+
+int
+relay_view_ask(relay_view_ctx_t *ctx)
+{
+    size_t     i, n, v;
+    uint64_t   hash;
+
+    v = relay_view_point(ctx, &ctx->policy->asked);
+
+    if (v == 0 || ctx->nodes[v].type != RELAY_JSON_ARRAY) {
+        return 0;
+    }
+
+    n = ctx->nodes[v].count;
+
+    if (n > RELAY_VIEW_ASKED) {
+        ctx->asked_all = 1;
+        return 0;
+    }
+
+    if (relay_view_room(ctx, n * sizeof(uint64_t), &ctx->asked) != RELAY_OK) {
+        return RELAY_VIEW_STOP;
+    }
+
+    i = v + 1;
+
+    for (/* void */; n > 0; n--) {
+
+        if (ctx->nodes[i].type == RELAY_JSON_STRING) {
+
+            if (relay_view_words_hash(ctx, i, &hash) != RELAY_OK) {
+                return RELAY_VIEW_STOP;
+            }
+
+            ((uint64_t *) relay_view_scratch(ctx, ctx->asked))[ctx->asked_n++]
+                = hash;
+        }
+
+        i = ctx->nodes[i].next;
+    }
+
+    return 0;
+}
