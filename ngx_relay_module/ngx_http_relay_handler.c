@@ -1,0 +1,624 @@
+
+/*
+ * The gate.  PREACCESS takes the link token out of everything that a log could
+ * print and opens the state as undecided; PRECONTENT asks the store, decides
+ * and records; LOG says what was not delivered.  A request becomes "allowed" in
+ * ngx_http_relay_allow() alone.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "ngx_http_relay_module.h"
+
+
+#define NGX_HTTP_RELAY_ROUNDS    3      /* look-ups that one read may need */
+#define NGX_HTTP_RELAY_BODY_MAX  1024   /* of {"version": n} */
+
+
+static ngx_http_relay_ctx_t *ngx_http_relay_open(ngx_http_request_t *r,
+    ngx_http_relay_loc_conf_t *rlcf);
+static ngx_int_t ngx_http_relay_start(ngx_http_request_t *r,
+    ngx_http_relay_loc_conf_t *rlcf, ngx_http_relay_ctx_t *ctx);
+static ngx_int_t ngx_http_relay_read_body(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+static void ngx_http_relay_body_handler(ngx_http_request_t *r);
+static ngx_int_t ngx_http_relay_parse_body(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+static ngx_int_t ngx_http_relay_lookup(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+static ngx_int_t ngx_http_relay_decide(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+static ngx_int_t ngx_http_relay_accepted(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+static ngx_int_t ngx_http_relay_view(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+static ngx_int_t ngx_http_relay_served(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+static ngx_int_t ngx_http_relay_wait(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx, ngx_http_relay_state_e state);
+static ngx_int_t ngx_http_relay_allow(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+static ngx_int_t ngx_http_relay_refuse(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx, relay_reason_e reason);
+static ngx_int_t ngx_http_relay_deny(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+
+
+ngx_int_t
+ngx_http_relay_preaccess_handler(ngx_http_request_t *r)
+{
+    ngx_http_relay_loc_conf_t  *rlcf;
+
+    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
+
+    if (rlcf->link == NULL || ngx_http_relay_get_ctx(r) != NULL) {
+        return NGX_DECLINED;
+    }
+
+    if (ngx_http_relay_open(r, rlcf) == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return NGX_DECLINED;
+}
+
+
+static ngx_http_relay_ctx_t *
+ngx_http_relay_open(ngx_http_request_t *r, ngx_http_relay_loc_conf_t *rlcf)
+{
+    ngx_str_t              token;
+    ngx_http_relay_ctx_t  *ctx;
+
+    ctx = ngx_http_relay_create_ctx(r);
+    if (ctx == NULL) {
+        return NULL;
+    }
+
+    ctx->request = r;
+    ctx->dry_run = rlcf->dry_run;
+
+    if (ngx_http_complex_value(r, rlcf->link, &token) != NGX_OK) {
+        return NULL;
+    }
+
+    if (token.len) {
+        ctx->token.data = ngx_pstrdup(r->pool, &token);
+        if (ctx->token.data == NULL) {
+            return NULL;
+        }
+
+        ctx->token.len = token.len;
+    }
+
+    ngx_http_relay_redact(r, &ctx->token);
+
+    relay_digest(ngx_http_relay_str(&ctx->token), ctx->link);
+
+    return ctx;
+}
+
+
+ngx_int_t
+ngx_http_relay_precontent_handler(ngx_http_request_t *r)
+{
+    ngx_http_relay_ctx_t       *ctx;
+    ngx_http_relay_loc_conf_t  *rlcf;
+
+    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
+
+    if (rlcf->link == NULL) {
+        return NGX_DECLINED;
+    }
+
+    ctx = ngx_http_relay_get_ctx(r);
+
+    if (ctx == NULL) {
+        ctx = ngx_http_relay_open(r, rlcf);
+        if (ctx == NULL) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+    }
+
+    if (ctx->waiting) {
+        return NGX_AGAIN;
+    }
+
+    switch (ctx->state) {
+
+    case NGX_HTTP_RELAY_START:
+        return ngx_http_relay_start(r, rlcf, ctx);
+
+    case NGX_HTTP_RELAY_BODY:
+        return ngx_http_relay_parse_body(r, ctx);
+
+    case NGX_HTTP_RELAY_LOOKUP:
+        return ngx_http_relay_decide(r, ctx);
+
+    case NGX_HTTP_RELAY_ACCEPTING:
+        return ngx_http_relay_accepted(r, ctx);
+
+    case NGX_HTTP_RELAY_DOCUMENT:
+        return ngx_http_relay_view(r, ctx);
+
+    case NGX_HTTP_RELAY_SERVING:
+        return ngx_http_relay_served(r, ctx);
+
+    default: /* NGX_HTTP_RELAY_DONE */
+
+        /* an internal redirect brings a decided request back */
+
+        if (ctx->outcome == NGX_HTTP_RELAY_ALLOWED || ctx->dry_run) {
+            return NGX_DECLINED;
+        }
+
+        return ngx_http_relay_send_denial(r, ctx);
+    }
+}
+
+
+static ngx_int_t
+ngx_http_relay_start(ngx_http_request_t *r, ngx_http_relay_loc_conf_t *rlcf,
+    ngx_http_relay_ctx_t *ctx)
+{
+    ngx_int_t       rc;
+    ngx_str_t      *type;
+    relay_reason_e  reason;
+
+    if (ngx_http_relay_sanitize(r) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (relay_link_parse(ngx_http_relay_str(&ctx->token)) != RELAY_OK) {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_UNKNOWN_LINK);
+    }
+
+    if (!(r->method & (NGX_HTTP_GET|NGX_HTTP_HEAD|NGX_HTTP_POST))) {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_METHOD);
+    }
+
+    rc = ngx_http_relay_identify(r, rlcf, &ctx->identity, &ctx->identity_why);
+
+    if (rc == NGX_ERROR) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (rc == NGX_ABORT) {
+        ctx->bad_identity = 1;
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_BAD_TOKEN);
+    }
+
+    if (rc != NGX_OK) {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_SIGN_IN);
+    }
+
+    ctx->has_identity = 1;
+
+    reason = ngx_http_relay_request_check(r, ctx->identity.ambient);
+
+    if (reason != RELAY_REASON_UNDECIDED) {
+        return ngx_http_relay_refuse(r, ctx, reason);
+    }
+
+    if (r->method != NGX_HTTP_POST) {
+        return ngx_http_relay_lookup(r, ctx);
+    }
+
+    /* a POST accepts; only JSON, which no form of another site can send */
+
+    type = ngx_http_relay_header_in(r, "content-type");
+
+    if (type == NULL
+        || type->len < sizeof("application/json") - 1
+        || ngx_strncasecmp(type->data, (u_char *) "application/json",
+                           sizeof("application/json") - 1)
+           != 0
+        || (type->len > sizeof("application/json") - 1
+            && type->data[sizeof("application/json") - 1] != ';'
+            && type->data[sizeof("application/json") - 1] != ' '))
+    {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_MEDIA_TYPE);
+    }
+
+    ctx->act = RELAY_ACT_ACCEPT;
+
+    return ngx_http_relay_read_body(r, ctx);
+}
+
+
+static ngx_int_t
+ngx_http_relay_read_body(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+{
+    ngx_int_t  rc;
+
+    if (r->headers_in.content_length_n > NGX_HTTP_RELAY_BODY_MAX) {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_BAD_REQUEST);
+    }
+
+    ctx->state = NGX_HTTP_RELAY_BODY;
+    ctx->waiting = 1;
+
+    r->request_body_in_single_buf = 1;
+
+    rc = ngx_http_read_client_request_body(r, ngx_http_relay_body_handler);
+
+    if (rc >= NGX_HTTP_SPECIAL_RESPONSE) {
+        ctx->waiting = 0;
+        return rc;
+    }
+
+    ngx_http_finalize_request(r, NGX_DONE);
+
+    return NGX_DONE;
+}
+
+
+static void
+ngx_http_relay_body_handler(ngx_http_request_t *r)
+{
+    ngx_http_relay_ctx_t  *ctx;
+
+    ctx = ngx_http_relay_get_ctx(r);
+
+    if (ctx != NULL) {
+        ctx->waiting = 0;
+    }
+
+    r->preserve_body = 1;
+    r->write_event_handler = ngx_http_core_run_phases;
+
+    ngx_http_core_run_phases(r);
+}
+
+
+static ngx_int_t
+ngx_http_relay_parse_body(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+{
+    size_t               i;
+    ngx_buf_t           *b;
+    relay_int_t          rc;
+    relay_str_t          text;
+    relay_json_tape_t    tape;
+    relay_json_error_t   err;
+    relay_json_limits_t  limits;
+
+    if (r->request_body == NULL
+        || r->request_body->bufs == NULL
+        || r->request_body->bufs->next != NULL
+        || r->request_body->bufs->buf->in_file)
+    {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_BAD_REQUEST);
+    }
+
+    b = r->request_body->bufs->buf;
+
+    text.data = b->pos;
+    text.len = b->last - b->pos;
+
+    limits = relay_json_default_limits;
+    limits.bytes = NGX_HTTP_RELAY_BODY_MAX;
+    limits.depth = 1;
+
+    relay_json_tape_init(&tape);
+
+    rc = relay_json_parse(&tape, &text, &limits, &err);
+
+    if (rc == RELAY_OK) {
+        rc = RELAY_DECLINED;
+
+        if (tape.nodes[0].type == RELAY_JSON_OBJECT
+            && tape.nodes[0].count == 1)
+        {
+            i = relay_json_get(&tape, &text, 0, "version",
+                               sizeof("version") - 1);
+
+            if (i != 0) {
+                rc = relay_json_int(&tape, &text, i, &ctx->accept_version);
+            }
+        }
+    }
+
+    relay_json_tape_free(&tape);
+
+    if (rc != RELAY_OK) {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_BAD_REQUEST);
+    }
+
+    return ngx_http_relay_lookup(r, ctx);
+}
+
+
+static ngx_int_t
+ngx_http_relay_lookup(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+{
+    if (ctx->rounds++ >= (ngx_uint_t) NGX_HTTP_RELAY_ROUNDS + ctx->accepted) {
+        ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
+                      "relay records changed %ui times under one read",
+                      ctx->rounds - 1);
+
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_STORE_UNAVAILABLE);
+    }
+
+    ctx->failed = 0;
+
+    if (ngx_http_relay_store_lookup(r, ctx) != NGX_AGAIN) {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_STORE_UNAVAILABLE);
+    }
+
+    return ngx_http_relay_wait(r, ctx, NGX_HTTP_RELAY_LOOKUP);
+}
+
+
+static ngx_int_t
+ngx_http_relay_decide(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+{
+    ngx_int_t            rc;
+    relay_grant_input_t  in;
+
+    rc = ngx_http_relay_store_input(r, ctx, &in);
+
+    if (rc == NGX_DECLINED) {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_BAD_RECORD);
+    }
+
+    relay_grant_decide(&in, &ctx->decision);
+
+    if (ctx->dry_run && ctx->decision.verdict != RELAY_VERDICT_DENY) {
+
+        /* neither a grant nor a receipt is made */
+
+        return ngx_http_relay_allow(r, ctx);
+    }
+
+    switch (ctx->decision.verdict) {
+
+    case RELAY_VERDICT_ALLOW:
+
+        if (ctx->accepted && ctx->decision.reason == RELAY_REASON_SERVED) {
+            ctx->decision.reason = RELAY_REASON_ACCEPTED;
+        }
+
+        return ngx_http_relay_view(r, ctx);
+
+    case RELAY_VERDICT_ACCEPT:
+
+        if (ctx->accepted) {
+            /* made, yet not there: somebody else's writes are at work */
+            return ngx_http_relay_refuse(r, ctx,
+                                         RELAY_REASON_STORE_UNAVAILABLE);
+        }
+
+        if (ngx_http_relay_store_accept(r, ctx) != NGX_AGAIN) {
+            return ngx_http_relay_refuse(r, ctx,
+                                         RELAY_REASON_RECEIPT_UNAVAILABLE);
+        }
+
+        return ngx_http_relay_wait(r, ctx, NGX_HTTP_RELAY_ACCEPTING);
+
+    default: /* RELAY_VERDICT_DENY */
+        return ngx_http_relay_deny(r, ctx);
+    }
+}
+
+
+static ngx_int_t
+ngx_http_relay_accepted(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+{
+    ngx_str_t  word;
+
+    if (ctx->failed) {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_RECEIPT_UNAVAILABLE);
+    }
+
+    ngx_http_relay_store_word(ctx, &word);
+
+    if (word.len == 2 && ngx_strncmp(word.data, "ok", 2) == 0) {
+        ctx->accepted = 1;
+    }
+
+    /* "exists", "stale", "expired": decided afresh on what is there now */
+
+    return ngx_http_relay_lookup(r, ctx);
+}
+
+
+static ngx_int_t
+ngx_http_relay_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+{
+    ngx_int_t  rc;
+
+    if (ctx->failed) {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_STORE_UNAVAILABLE);
+    }
+
+    rc = ngx_http_relay_store_view(r, ctx);
+
+    if (rc == NGX_AGAIN) {
+        return ngx_http_relay_wait(r, ctx, NGX_HTTP_RELAY_DOCUMENT);
+    }
+
+    if (rc == NGX_DECLINED) {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_WITHHELD);
+    }
+
+    if (rc != NGX_OK) {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_STORE_UNAVAILABLE);
+    }
+
+    if (ngx_http_relay_store_serve(r, ctx) != NGX_AGAIN) {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_RECEIPT_UNAVAILABLE);
+    }
+
+    return ngx_http_relay_wait(r, ctx, NGX_HTTP_RELAY_SERVING);
+}
+
+
+static ngx_int_t
+ngx_http_relay_served(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+{
+    ngx_str_t  word;
+
+    if (ctx->failed) {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_RECEIPT_UNAVAILABLE);
+    }
+
+    ngx_http_relay_store_word(ctx, &word);
+
+    if (word.len == 2 && ngx_strncmp(word.data, "ok", 2) == 0) {
+        ctx->recorded = 1;
+        return ngx_http_relay_allow(r, ctx);
+    }
+
+    ngx_http_relay_body_release(ctx->body);
+    ctx->body = NULL;
+
+    return ngx_http_relay_lookup(r, ctx);
+}
+
+
+/*
+ * Suspends the request.  A client that goes away is noticed meanwhile; the
+ * timer of the command, which is not cancelable, keeps a worker that shuts
+ * down until the answer or the deadline is there.
+ */
+
+static ngx_int_t
+ngx_http_relay_wait(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
+    ngx_http_relay_state_e state)
+{
+    ctx->state = state;
+    ctx->waiting = 1;
+
+    r->write_event_handler = ngx_http_core_run_phases;
+
+    if (r == r->main && r->headers_in.content_length_n <= 0
+        && !r->headers_in.chunked)
+    {
+        r->read_event_handler = ngx_http_test_reading;
+
+        if (ngx_handle_read_event(r->connection->read, 0) != NGX_OK) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+    }
+
+    return NGX_AGAIN;
+}
+
+
+static ngx_int_t
+ngx_http_relay_allow(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+{
+    ctx->state = NGX_HTTP_RELAY_DONE;
+    ctx->outcome = NGX_HTTP_RELAY_ALLOWED;
+
+    r->read_event_handler = ngx_http_block_reading;
+
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                   "relay allowed: \"%V\" receipt \"%V\"",
+                   relay_reason_name(ctx->decision.reason), &ctx->receipt);
+
+    return NGX_DECLINED;
+}
+
+
+/* A refusal that is not relay_grant_decide()'s. */
+
+static ngx_int_t
+ngx_http_relay_refuse(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
+    relay_reason_e reason)
+{
+    ctx->decision.verdict = RELAY_VERDICT_DENY;
+    ctx->decision.reason = reason;
+    ctx->decision.status = relay_reason_status(reason);
+
+    return ngx_http_relay_deny(r, ctx);
+}
+
+
+static ngx_int_t
+ngx_http_relay_deny(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+{
+    ngx_uint_t                  level;
+    ngx_http_relay_loc_conf_t  *rlcf;
+
+    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
+
+    ctx->state = NGX_HTTP_RELAY_DONE;
+    ctx->outcome = NGX_HTTP_RELAY_DENIED;
+
+    switch (ctx->decision.reason) {
+
+    case RELAY_REASON_STORE_UNAVAILABLE:
+    case RELAY_REASON_RECEIPT_UNAVAILABLE:
+    case RELAY_REASON_BAD_RECORD:
+    case RELAY_REASON_WITHHELD:
+    case RELAY_REASON_INTERNAL:
+        level = NGX_LOG_ERR;
+        break;
+
+    default:
+        level = NGX_LOG_INFO;
+    }
+
+    ngx_log_error(level, r->connection->log, 0,
+                  "relay %s: %V%s%s, link \"%*s\"",
+                  ctx->dry_run ? "would deny" : "denied",
+                  relay_reason_name(ctx->decision.reason),
+                  ctx->identity_why ? ": " : "",
+                  ctx->identity_why ? ctx->identity_why : "",
+                  (size_t) 12, ctx->link);
+
+    if (ctx->dry_run) {
+        r->read_event_handler = ngx_http_block_reading;
+        return NGX_DECLINED;
+    }
+
+    if (ctx->decision.known && rlcf->receipts == NGX_HTTP_RELAY_RECEIPTS_ALL) {
+        ngx_http_relay_receipt_denial(r, ctx);
+    }
+
+    return ngx_http_relay_send_denial(r, ctx);
+}
+
+
+ngx_int_t
+ngx_http_relay_log_handler(ngx_http_request_t *r)
+{
+    off_t                  sent;
+    ngx_http_relay_ctx_t  *ctx;
+
+    ctx = ngx_http_relay_get_ctx(r);
+
+    if (ctx == NULL || !ctx->recorded || ctx->logged) {
+        return NGX_OK;
+    }
+
+    ctx->logged = 1;
+
+    sent = r->connection->sent - (off_t) r->header_size;
+
+    if (r->connection->error
+        || r->connection->sent == 0
+        || (r->method != NGX_HTTP_HEAD && ctx->body != NULL
+            && sent < (off_t) ctx->body->len))
+    {
+        ngx_http_relay_receipt_undelivered(r, ctx);
+    }
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_relay_cleanup(void *data)
+{
+    ngx_http_relay_ctx_t *ctx = data;
+
+    ngx_http_relay_store_cleanup(ctx);
+
+    if (ctx->token.len) {
+        ngx_explicit_memzero(ctx->token.data, ctx->token.len);
+    }
+}

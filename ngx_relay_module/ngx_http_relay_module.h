@@ -1,0 +1,329 @@
+
+/*
+ * Configuration and per-request state of the relay edge, and the functions
+ * that its files call in each other.
+ */
+
+#ifndef _NGX_HTTP_RELAY_MODULE_H_INCLUDED_
+#define _NGX_HTTP_RELAY_MODULE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "ngx_http_relay_compat.h"
+#include "ngx_http_relay_redis.h"
+
+#include "relay.h"
+#include "relay_buf.h"
+#include "relay_grant.h"
+#include "relay_identity.h"
+#include "relay_json.h"
+#include "relay_jwt.h"
+#include "relay_keys.h"
+#include "relay_link.h"
+#include "relay_receipt.h"
+#include "relay_view.h"
+
+
+/* nginx's string as librelay's: the same layout, checked when compiled */
+
+#define ngx_http_relay_str(s)  ((relay_str_t *) (s))
+#define ngx_http_ngx_str(s)    ((ngx_str_t *) (s))
+
+
+typedef enum {
+    NGX_HTTP_RELAY_RECEIPTS_ALL = 0,
+    NGX_HTTP_RELAY_RECEIPTS_SERVED
+} ngx_http_relay_receipts_e;
+
+
+/* one relay_jwt_keys: a key set and what its tokens must say */
+
+typedef struct {
+    relay_jwt_keys_t            *keys;
+    relay_jwt_policy_t           policy;
+} ngx_http_relay_jwt_t;
+
+
+/* relay_identity: values that another module vouches for */
+
+typedef struct {
+    ngx_http_complex_value_t    *issuer;
+    ngx_http_complex_value_t    *subject;
+    ngx_http_complex_value_t    *email;
+    ngx_http_complex_value_t    *email_verified;    /* NULL: verified */
+    ngx_http_complex_value_t    *name;
+    unsigned                     email_trusted:1;
+} ngx_http_relay_vouched_t;
+
+
+typedef struct {
+    ngx_array_t                  redis;     /* ngx_http_relay_redis_conf_t * */
+    ngx_shm_zone_t              *zone;      /* view cache, or NULL */
+    relay_view_policy_t         *policy;    /* relay.context-package.v1 */
+    ngx_str_t                    process;   /* receipt ids of this process */
+    uint64_t                     sequence;
+    ngx_uint_t                   enabled;   /* some location has relay_link */
+} ngx_http_relay_main_conf_t;
+
+
+typedef struct {
+    ngx_http_complex_value_t    *link;          /* NULL: off */
+    ngx_http_relay_redis_conf_t *redis;
+    ngx_str_t                    prefix;
+    ngx_array_t                 *jwt;           /* ngx_http_relay_jwt_t */
+    ngx_http_relay_vouched_t    *vouched;
+    ngx_uint_t                   accept;        /* relay_accept_e */
+    ngx_uint_t                   anyone_view;   /* relay_view_e */
+    ngx_uint_t                   view;          /* relay_view_e, NONE: any */
+    ngx_uint_t                   receipts;      /* ngx_http_relay_receipts_e */
+    ngx_uint_t                   consistency;
+    ngx_flag_t                   package;
+    ngx_flag_t                   bind_subject;
+    ngx_flag_t                   conceal;
+    ngx_flag_t                   receipt_ip;
+    ngx_flag_t                   dry_run;
+    ngx_msec_t                   block_bound;
+    ngx_str_t                    sign_in;       /* empty: 401 to browsers too */
+} ngx_http_relay_loc_conf_t;
+
+
+typedef enum {
+    NGX_HTTP_RELAY_UNDECIDED = 0,
+    NGX_HTTP_RELAY_DENIED,
+    NGX_HTTP_RELAY_ALLOWED
+} ngx_http_relay_outcome_e;
+
+
+typedef enum {
+    NGX_HTTP_RELAY_START = 0,
+    NGX_HTTP_RELAY_BODY,        /* reading {"version": n} */
+    NGX_HTTP_RELAY_LOOKUP,      /* link, records, blocks */
+    NGX_HTTP_RELAY_ACCEPTING,   /* accept.lua */
+    NGX_HTTP_RELAY_DOCUMENT,    /* the document's bytes */
+    NGX_HTTP_RELAY_SERVING,     /* serve.lua */
+    NGX_HTTP_RELAY_DONE
+} ngx_http_relay_state_e;
+
+
+/*
+ * A view ready to be sent: bytes and what the receipt says of them.  It is the
+ * request's own, never in the zone.
+ */
+
+typedef struct {
+    size_t                       len;
+    u_char                      *data;
+    size_t                       withheld;
+    int64_t                      valid_until;
+    u_char                       digest[RELAY_DIGEST_LEN];
+} ngx_http_relay_body_t;
+
+
+typedef struct ngx_http_relay_ctx_s  ngx_http_relay_ctx_t;
+typedef struct ngx_http_relay_snapshot_s  ngx_http_relay_snapshot_t;
+
+/*
+ * Per-request state.  Found through the module's ctx, or, after an internal
+ * redirect wiped that, through the cleanup of the pool.
+ */
+
+struct ngx_http_relay_ctx_s {
+    ngx_http_request_t          *request;
+    ngx_http_relay_state_e       state;
+    ngx_http_relay_outcome_e     outcome;   /* the gate: set in one place */
+
+    ngx_str_t                    token;     /* a copy; wiped with the pool */
+    u_char                       link[RELAY_DIGEST_LEN];    /* H(token) */
+
+    relay_identity_t             identity;  /* points into the pool */
+    const char                  *identity_why;
+    ngx_http_relay_snapshot_t   *snapshot;  /* records decided on */
+    relay_decision_t             decision;
+    ngx_http_relay_body_t       *body;
+
+    ngx_str_t                    relay;     /* id */
+    ngx_str_t                    receipt;   /* id of the receipt */
+    ngx_str_t                    grant;     /* id of the grant */
+
+    ngx_http_relay_redis_cmd_t  *cmds[16];  /* outstanding, or NULL */
+    ngx_uint_t                   pending;
+    ngx_uint_t                   rounds;    /* of look-up */
+    int64_t                      accept_version;
+
+    relay_act_e                  act;
+    unsigned                     has_identity:1;
+    unsigned                     bad_identity:1;
+    unsigned                     accepted:1;    /* this read made the grant */
+    unsigned                     failed:1;      /* a command found no answer */
+    unsigned                     waiting:1;
+    unsigned                     recorded:1;    /* serve.lua took the receipt */
+    unsigned                     dry_run:1;     /* nothing is enforced */
+    unsigned                     emitting:1;    /* the header sent now is ours */
+    unsigned                     emitted:1;     /* our header was sent */
+    unsigned                     logged:1;
+};
+
+
+#define ngx_http_relay_ncmds(ctx)                                             \
+    (sizeof((ctx)->cmds) / sizeof((ctx)->cmds[0]))
+
+
+/* ngx_http_relay_module.c */
+
+extern ngx_module_t  ngx_http_relay_module;
+extern ngx_module_t  ngx_http_relay_filter_module;
+
+ngx_http_relay_ctx_t *ngx_http_relay_get_ctx(ngx_http_request_t *r);
+ngx_http_relay_ctx_t *ngx_http_relay_create_ctx(ngx_http_request_t *r);
+
+
+/* ngx_http_relay_handler.c: the phases, and the only place that allows */
+
+ngx_int_t ngx_http_relay_preaccess_handler(ngx_http_request_t *r);
+ngx_int_t ngx_http_relay_precontent_handler(ngx_http_request_t *r);
+ngx_int_t ngx_http_relay_log_handler(ngx_http_request_t *r);
+void ngx_http_relay_cleanup(void *data);    /* pool cleanup of the ctx */
+
+
+/* ngx_http_relay_request.c */
+
+/*
+ * Masks the token wherever a log could print it: request line, URI, arguments,
+ * unparsed URI, Referer.
+ */
+void ngx_http_relay_redact(ngx_http_request_t *r, ngx_str_t *token);
+
+/*
+ * Removes from headers_in what would make a part or an oracle of the answer:
+ * Range, If-Range, If-None-Match, If-Match, If-Modified-Since,
+ * If-Unmodified-Since, Accept-Encoding, Upgrade, TE.
+ */
+ngx_int_t ngx_http_relay_sanitize(ngx_http_request_t *r);
+
+/* The value of a request header, all spellings' first; NULL: absent. */
+ngx_str_t *ngx_http_relay_header_in(ngx_http_request_t *r, const char *name);
+
+/*
+ * What a request with an ambient identity may not be: RELAY_REASON_UNDECIDED
+ * when nothing is wrong, else CROSS_SITE, PREFETCH, EARLY_DATA.  Prefetch and
+ * early data are refused for bearer tokens too.
+ */
+relay_reason_e ngx_http_relay_request_check(ngx_http_request_t *r,
+    ngx_uint_t ambient);
+
+/* Whether a browser navigates: Sec-Fetch-Mode, else Accept with text/html. */
+ngx_uint_t ngx_http_relay_navigation(ngx_http_request_t *r);
+
+
+/* ngx_http_relay_identity.c */
+
+/*
+ * Who asks: a bearer token, else relay_identity's values.  NGX_OK: *id is
+ * filled in from r->pool; NGX_DECLINED: nobody; NGX_ABORT: presented and
+ * invalid, *why is a static sentence; NGX_ERROR.
+ */
+ngx_int_t ngx_http_relay_identify(ngx_http_request_t *r,
+    ngx_http_relay_loc_conf_t *rlcf, relay_identity_t *id, const char **why);
+ngx_int_t ngx_http_relay_identity_init_process(ngx_cycle_t *cycle);
+void ngx_http_relay_identity_exit_process(ngx_cycle_t *cycle);
+
+
+/* ngx_http_relay_content.c */
+
+/* The content handler of a location with relay_package. */
+ngx_int_t ngx_http_relay_content_handler(ngx_http_request_t *r);
+
+/*
+ * Sends the fixed answer for ctx->decision (status, reason), JSON or plain
+ * text for a browser.  What a phase handler returns.
+ */
+ngx_int_t ngx_http_relay_send_denial(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+
+/* The fixed body for a status and reason; the filter uses it too. */
+void ngx_http_relay_denial_body(ngx_http_request_t *r, ngx_uint_t status,
+    relay_reason_e reason, ngx_str_t *type, ngx_str_t *body);
+
+/* Cache-Control, Referrer-Policy, X-Content-Type-Options and the like. */
+ngx_int_t ngx_http_relay_answer_headers(ngx_http_request_t *r);
+
+
+/* ngx_http_relay_filter_module.c has no exports */
+
+
+/* ngx_http_relay_store.c: records, documents, views */
+
+/*
+ * Asks Redis for all that a decision rests on.  NGX_AGAIN: asked, the request
+ * is resumed when all is there; NGX_ERROR: the store is unavailable.
+ */
+ngx_int_t ngx_http_relay_store_lookup(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+
+/* The inputs of the decision from what the look-up found. */
+ngx_int_t ngx_http_relay_store_input(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx, relay_grant_input_t *in);
+
+/* accept.lua for the decision; NGX_AGAIN, NGX_ERROR. */
+ngx_int_t ngx_http_relay_store_accept(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+
+/*
+ * The view of the decision.  NGX_OK: ctx->body is set; NGX_AGAIN: asked;
+ * NGX_DECLINED: cannot be projected; NGX_ERROR: unavailable.
+ */
+ngx_int_t ngx_http_relay_store_view(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+
+/* serve.lua: guard and receipt; NGX_AGAIN, NGX_ERROR. */
+ngx_int_t ngx_http_relay_store_serve(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+
+/* The word that the last script answered with ("ok", "stale", ...), or "". */
+void ngx_http_relay_store_word(ngx_http_relay_ctx_t *ctx, ngx_str_t *word);
+
+void ngx_http_relay_store_cleanup(ngx_http_relay_ctx_t *ctx);
+
+
+/* ngx_http_relay_cache.c: the shared view cache */
+
+ngx_int_t ngx_http_relay_cache_init_zone(ngx_shm_zone_t *zone, void *data);
+
+/* A copy of a view that is still right at the time now, or NULL. */
+ngx_http_relay_body_t *ngx_http_relay_cache_get(ngx_shm_zone_t *zone,
+    ngx_str_t *key, int64_t now, ngx_log_t *log);
+void ngx_http_relay_cache_put(ngx_shm_zone_t *zone, ngx_str_t *key,
+    ngx_http_relay_body_t *body);
+
+ngx_http_relay_body_t *ngx_http_relay_body_create(size_t len, ngx_log_t *log);
+void ngx_http_relay_body_release(ngx_http_relay_body_t *body);
+
+
+/* ngx_http_relay_receipt.c */
+
+/* Fills *rc from the request and its decision; assigns ctx->receipt. */
+ngx_int_t ngx_http_relay_receipt_fill(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx, relay_receipt_kind_e kind,
+    relay_receipt_t *rc);
+
+/* Records a denial of a known reader: aggregated, never waited for. */
+void ngx_http_relay_receipt_denial(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+
+/* Records that a served body was not delivered whole; not waited for. */
+void ngx_http_relay_receipt_undelivered(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+
+ngx_int_t ngx_http_relay_receipt_init_process(ngx_cycle_t *cycle);
+void ngx_http_relay_receipt_exit_process(ngx_cycle_t *cycle);
+
+
+/* ngx_http_relay_variables.c */
+
+ngx_int_t ngx_http_relay_add_variables(ngx_conf_t *cf);
+
+
+#endif /* _NGX_HTTP_RELAY_MODULE_H_INCLUDED_ */

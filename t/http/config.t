@@ -1,0 +1,133 @@
+#!/usr/bin/perl
+
+# A bad directive stops nginx, with the token and the remedy.
+
+use strict;
+use warnings;
+
+use lib 't/lib';
+
+use Relay::Test;
+use Test::More;
+
+my $t = Relay::Test->new(redis => 0);
+
+$t->write_file('empty.json', '{"keys":[]}');
+$t->write_file('broken.json', '{"keys":[');
+$t->write_file('html/x', 'x');
+
+
+sub conf {
+    my ($http, $server, $location) = @_;
+
+    return <<EOC;
+%%GLOBALS%%
+daemon off;
+events { }
+http {
+    %%GLOBALS_HTTP%%
+    $http
+    server {
+        listen 127.0.0.1:%%PORT%%;
+        $server
+        location / {
+            $location
+        }
+    }
+}
+EOC
+}
+
+my $redis = 'relay_redis redis://127.0.0.1:6379;';
+my $keys = 'relay_jwt_keys %%KEYS%% issuer=https://id.example '
+           . 'audience=https://edge.example email=trusted;';
+my $relay = 'relay_link $arg_t; relay_package on;';
+
+for my $good (
+    ['nothing of ours', '', '', ''],
+    ['a whole location', 'relay_zone v:1m;', '', "$redis $keys $relay"],
+    ['inherited', '', "$redis $keys $relay", ''],
+    ['off again', '', "$redis $keys $relay", 'relay_link off; relay_package off;'],
+    ['all parameters', '', '',
+     'relay_redis unix:/run/x.sock:2 connect_timeout=1s command_timeout=500ms '
+     . "queue=10 durability=always backoff=1s reply_max=1m; $keys $relay"],
+    ['dry run', '', '', "$redis $keys relay_link \$arg_t; relay_dry_run on;"],
+    ['two issuers', '', '',
+     "$redis $keys relay_jwt_keys %%KEYS%% issuer=https://two.example "
+     . "audience=a audience=b leeway=10s typ=at+jwt; $relay"],
+    ['all others', '', '',
+     "$redis $keys $relay relay_prefix x:; relay_accept explicit; "
+     . 'relay_conceal on; relay_view pass-on; relay_anyone_view recipient; '
+     . 'relay_receipts served; relay_receipt_ip on; relay_bind_subject on; '
+     . 'relay_consistency linearizable; relay_block_bound 500ms; '
+     . 'relay_sign_in https://x.example/;'],
+) {
+    my ($name, @parts) = @$good;
+    my ($ok, $said) = $t->conf_test(conf(@parts));
+
+    ok($ok, $name) or diag $said;
+}
+
+for my $bad (
+    ['no Redis', '', '', "$keys $relay", qr/relay_redis/],
+    ['no identity', '', '', "$redis $relay", qr/relay_jwt_keys.*relay_identity|relay_identity.*relay_jwt_keys/],
+    ['a gate before nothing', '', '', "$redis $keys relay_link \$arg_t;",
+     qr/relay_package/],
+    ['dry run of a package', '', '',
+     "$redis $keys $relay relay_dry_run on;", qr/relay_dry_run/],
+    ['another content handler', '', '',
+     "$redis $keys $relay proxy_pass http://127.0.0.1:1;", qr/relay_package/],
+    ['bad URL', '', '', "relay_redis http://x; $keys $relay", qr{http://x}],
+    ['TLS', '', '', "relay_redis rediss://127.0.0.1; $keys $relay",
+     qr{rediss://}],
+    ['bad database', '', '', "relay_redis redis://127.0.0.1/x; $keys $relay",
+     qr{/x}],
+    ['bad time', '', '',
+     "relay_redis redis://127.0.0.1 command_timeout=soon; $keys $relay",
+     qr/command_timeout=soon/],
+    ['bad queue', '', '', "relay_redis redis://127.0.0.1 queue=0; $keys $relay",
+     qr/queue=0/],
+    ['unknown parameter', '', '',
+     "relay_redis redis://127.0.0.1 colour=red; $keys $relay", qr/colour=red/],
+    ['bad durability', '', '',
+     "relay_redis redis://127.0.0.1 durability=maybe; $keys $relay",
+     qr/durability=maybe/],
+    ['no password file', '', '',
+     "relay_redis redis://127.0.0.1 password_file=/nowhere/x; $keys $relay",
+     qr{/nowhere/x}],
+    ['no key file', '', '',
+     "$redis relay_jwt_keys /nowhere/k issuer=i audience=a; $relay",
+     qr{/nowhere/k}],
+    ['empty key set', '', '',
+     "$redis relay_jwt_keys %%DIR%%/empty.json issuer=i audience=a; $relay",
+     qr/empty\.json/],
+    ['broken key set', '', '',
+     "$redis relay_jwt_keys %%DIR%%/broken.json issuer=i audience=a; $relay",
+     qr/broken\.json/],
+    ['no issuer', '', '', "$redis relay_jwt_keys %%KEYS%% audience=a; $relay",
+     qr/issuer=/],
+    ['no audience', '', '', "$redis relay_jwt_keys %%KEYS%% issuer=i; $relay",
+     qr/audience=/],
+    ['identity without subject', '', '',
+     "$redis relay_identity issuer=x; $relay", qr/subject=/],
+    ['identity without issuer', '', '',
+     "$redis relay_identity subject=x; $relay", qr/issuer=/],
+    ['bad view', '', '', "$redis $keys $relay relay_view owner;", qr/owner/],
+    ['bad acceptance', '', '', "$redis $keys $relay relay_accept maybe;",
+     qr/maybe/],
+    ['bad consistency', '', '',
+     "$redis $keys $relay relay_consistency bounded=1s;", qr/bounded=1s/],
+    ['zone without size', 'relay_zone v;', '', '', qr/v/],
+    ['tiny zone', 'relay_zone v:1k;', '', '', qr/v:1k|too small/],
+    ['twice', '', '', "$redis $redis $keys $relay", qr/duplicate/],
+) {
+    my ($name, @parts) = @$bad;
+    my $says = pop @parts;
+    my ($ok, $said) = $t->conf_test(conf(@parts));
+
+    ok(!$ok, "$name: nginx does not start");
+    like($said, $says, "$name: and says why");
+}
+
+$t->stop();
+done_testing();
