@@ -202,11 +202,14 @@ ngx_http_relay_bearer_identity(ngx_http_request_t *r,
     relay_buf_t                  buf;
     relay_str_t                  issuer;
     relay_int_t                  verified;
+    const char                  *reason;
     relay_identity_t            *found;
     relay_jwt_claims_t           claims;
     ngx_http_relay_jwt_t        *jwt;
     ngx_http_relay_token_t      *node;
     ngx_http_relay_token_key_t   key;
+
+    reason = "a library failed";
 
     tp = ngx_timeofday();
     now = (int64_t) tp->sec * 1000 + tp->msec;
@@ -259,15 +262,17 @@ ngx_http_relay_bearer_identity(ngx_http_request_t *r,
 
         verified = relay_jwt_verify(jwt->keys, &jwt->policy,
                                     ngx_http_relay_str(token), now, &claims,
-                                    why);
+                                    &reason);
 
         if (verified == RELAY_DECLINED) {
+            *why = reason;
             return NGX_ABORT;
         }
 
         if (verified != RELAY_OK) {
             ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
-                          "relay bearer token could not be verified");
+                          "relay bearer token could not be verified: %s",
+                          reason);
             return NGX_ERROR;
         }
 

@@ -265,13 +265,6 @@ static ngx_command_t  ngx_http_relay_commands[] = {
       0,
       &ngx_http_relay_consistencies },
 
-    { ngx_string("relay_block_bound"),
-      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
-      ngx_conf_set_msec_slot,
-      NGX_HTTP_LOC_CONF_OFFSET,
-      offsetof(ngx_http_relay_loc_conf_t, block_bound),
-      NULL },
-
     { ngx_string("relay_sign_in"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
       ngx_http_relay_set_sign_in,
@@ -437,7 +430,6 @@ ngx_http_relay_create_loc_conf(ngx_conf_t *cf)
     conf->conceal = NGX_CONF_UNSET;
     conf->receipt_ip = NGX_CONF_UNSET;
     conf->dry_run = NGX_CONF_UNSET;
-    conf->block_bound = NGX_CONF_UNSET_MSEC;
 
     return conf;
 }
@@ -470,7 +462,6 @@ ngx_http_relay_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_value(conf->conceal, prev->conceal, 0);
     ngx_conf_merge_value(conf->receipt_ip, prev->receipt_ip, 0);
     ngx_conf_merge_value(conf->dry_run, prev->dry_run, 0);
-    ngx_conf_merge_msec_value(conf->block_bound, prev->block_bound, 1000);
     ngx_conf_merge_str_value(conf->sign_in, prev->sign_in, "");
 
     return ngx_http_relay_check_loc_conf(cf, conf, package);

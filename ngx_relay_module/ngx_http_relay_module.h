@@ -85,7 +85,6 @@ typedef struct {
     ngx_flag_t                   conceal;
     ngx_flag_t                   receipt_ip;
     ngx_flag_t                   dry_run;
-    ngx_msec_t                   block_bound;
     ngx_str_t                    sign_in;       /* empty: 401 to browsers too */
 } ngx_http_relay_loc_conf_t;
 
@@ -161,7 +160,7 @@ struct ngx_http_relay_ctx_s {
     unsigned                     waiting:1;
     unsigned                     recorded:1;    /* serve.lua took the receipt */
     unsigned                     dry_run:1;     /* nothing is enforced */
-    unsigned                     emitting:1;    /* the header sent now is ours */
+    unsigned                     emitting:1;    /* our header is on its way */
     unsigned                     emitted:1;     /* our header was sent */
     unsigned                     logged:1;
 };

@@ -238,7 +238,7 @@ static ngx_int_t
 ngx_http_relay_redis_parse_url(ngx_conf_t *cf,
     ngx_http_relay_redis_conf_t *conf, ngx_str_t *value)
 {
-    u_char     *p, *at, *db, *last;
+    u_char     *p, *at, *db, *last, *colon;
     size_t      scheme;
     ngx_url_t   u;
 
@@ -269,10 +269,14 @@ ngx_http_relay_redis_parse_url(ngx_conf_t *cf,
         return NGX_ERROR;
 
     } else {
+        at = ngx_strlchr(p, last, ':');
+        scheme = at ? (size_t) (at - p) : 0;
+
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "the URL of Redis must begin with \"redis://\" or "
-                           "\"unix:\", as in redis://127.0.0.1:6379/0 or "
-                           "unix:/run/redis/redis.sock");
+                           "invalid scheme \"%*s\" in the URL of Redis: it "
+                           "must begin with \"redis://\" or \"unix:\", as in "
+                           "redis://127.0.0.1:6379/0 or "
+                           "unix:/run/redis/redis.sock", scheme, p);
         return NGX_ERROR;
     }
 
@@ -331,6 +335,20 @@ ngx_http_relay_redis_parse_url(ngx_conf_t *cf,
     u.url.len = (db ? db : last) - p;
     u.default_port = NGX_HTTP_RELAY_REDIS_PORT;
 
+    if (ngx_parse_url(cf->pool, &u) != NGX_OK) {
+
+        /* where "@" was forgotten, a password is in the port's place */
+
+        colon = (scheme && *p != '[') ? ngx_strlchr(p, last, ':') : NULL;
+
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "%s in the URL of Redis \"%*s\"",
+                           u.err ? u.err : "no memory for the addresses",
+                           (size_t) ((colon ? colon : last) - conf->url.data),
+                           conf->url.data);
+        return NGX_ERROR;
+    }
+
     if (db && db + 1 < last) {
         conf->db = ngx_atoi(db + 1, last - db - 1);
 
@@ -341,14 +359,6 @@ ngx_http_relay_redis_parse_url(ngx_conf_t *cf,
                                (size_t) (last - db - 1), db + 1, &conf->url);
             return NGX_ERROR;
         }
-    }
-
-    if (ngx_parse_url(cf->pool, &u) != NGX_OK) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "%s in the URL of Redis \"%V\"",
-                           u.err ? u.err : "no memory for the addresses",
-                           &conf->url);
-        return NGX_ERROR;
     }
 
     conf->addrs = u.addrs;

@@ -55,8 +55,8 @@ typedef void (*ngx_http_relay_redis_handler_pt)(void *data, ngx_int_t rc,
  * Parses the arguments of relay_redis: value[0] is the directive's name,
  * value[1] the URL (redis://[user[:password]@]host[:port][/db],
  * unix:/path[:db]), then parameters connect_timeout=, command_timeout=, queue=,
- * user=, password_file=, durability=, backoff=, reply_max=.  NULL: what is wrong
- * was logged.
+ * user=, password_file=, durability=, backoff=, reply_max=.  NULL: it was
+ * logged what is wrong.
  */
 ngx_http_relay_redis_conf_t *ngx_http_relay_redis_parse(ngx_conf_t *cf,
     ngx_str_t *value, ngx_uint_t n);

@@ -105,7 +105,8 @@ for my $case (
     ['Range and If-Range', 'Range' => 'bytes=5-', 'If-Range' => '"x"'],
     ['If-None-Match', 'If-None-Match' => '*'],
     ['If-Match', 'If-Match' => '"nothing"'],
-    ['If-Modified-Since', 'If-Modified-Since' => 'Wed, 01 Jan 2053 00:00:00 GMT'],
+    ['If-Modified-Since',
+     'If-Modified-Since' => 'Wed, 01 Jan 2053 00:00:00 GMT'],
     ['If-Unmodified-Since',
      'If-Unmodified-Since' => 'Wed, 01 Jan 2003 00:00:00 GMT'],
     ['Accept-Encoding', 'Accept-Encoding' => 'gzip'],
@@ -132,8 +133,8 @@ is(($t->receipts($id))[-1]{method}, 'HEAD', 'which says HEAD');
 for my $method (qw(TRACE PUT DELETE OPTIONS PATCH)) {
     # nginx refuses TRACE before it has a location, and logs it as it came
 
-    my $r = $t->request($method, '/r/' . ($method eq 'TRACE' ? 'T' x 43 : $link),
-                        -bearer => $tomas);
+    my $token = $method eq 'TRACE' ? 'T' x 43 : $link;
+    my $r = $t->request($method, "/r/$token", -bearer => $tomas);
     is($r->status, 405, "$method: 405");
     unlike($r->raw, qr/Norrvik/, "$method: nothing of the content");
 }
@@ -191,7 +192,8 @@ $n += 2;
 
 $r = $t->get("/dry/?t=$link", -bearer => $zoe);
 is($r->body, 'SECRET FILE', 'relay_dry_run enforces nothing');
-like($t->error_log(), qr/relay would deny: not_named/, 'and says what it would');
+like($t->error_log(), qr/relay would deny: not_named/,
+     'and says what it would');
 
 # HTTP/2
 

@@ -47,7 +47,8 @@ for my $good (
     ['nothing of ours', '', '', ''],
     ['a whole location', 'relay_zone v:1m;', '', "$redis $keys $relay"],
     ['inherited', '', "$redis $keys $relay", ''],
-    ['off again', '', "$redis $keys $relay", 'relay_link off; relay_package off;'],
+    ['off again', '', "$redis $keys $relay",
+     'relay_link off; relay_package off;'],
     ['all parameters', '', '',
      'relay_redis unix:/run/x.sock:2 connect_timeout=1s command_timeout=500ms '
      . "queue=10 durability=always backoff=1s reply_max=1m; $keys $relay"],
@@ -59,8 +60,7 @@ for my $good (
      "$redis $keys $relay relay_prefix x:; relay_accept explicit; "
      . 'relay_conceal on; relay_view pass-on; relay_anyone_view recipient; '
      . 'relay_receipts served; relay_receipt_ip on; relay_bind_subject on; '
-     . 'relay_consistency linearizable; relay_block_bound 500ms; '
-     . 'relay_sign_in https://x.example/;'],
+       . 'relay_consistency linearizable; relay_sign_in https://x.example/;'],
 ) {
     my ($name, @parts) = @$good;
     my ($ok, $said) = $t->conf_test(conf(@parts));
@@ -70,14 +70,15 @@ for my $good (
 
 for my $bad (
     ['no Redis', '', '', "$keys $relay", qr/relay_redis/],
-    ['no identity', '', '', "$redis $relay", qr/relay_jwt_keys.*relay_identity|relay_identity.*relay_jwt_keys/],
+    ['no identity', '', '', "$redis $relay",
+     qr/relay_jwt_keys.*relay_identity/],
     ['a gate before nothing', '', '', "$redis $keys relay_link \$arg_t;",
      qr/relay_package/],
     ['dry run of a package', '', '',
      "$redis $keys $relay relay_dry_run on;", qr/relay_dry_run/],
     ['another content handler', '', '',
      "$redis $keys $relay proxy_pass http://127.0.0.1:1;", qr/relay_package/],
-    ['bad URL', '', '', "relay_redis http://x; $keys $relay", qr{http://x}],
+    ['bad URL', '', '', "relay_redis http://x; $keys $relay", qr{"http"}],
     ['TLS', '', '', "relay_redis rediss://127.0.0.1; $keys $relay",
      qr{rediss://}],
     ['bad database', '', '', "relay_redis redis://127.0.0.1/x; $keys $relay",
@@ -88,7 +89,7 @@ for my $bad (
     ['bad queue', '', '', "relay_redis redis://127.0.0.1 queue=0; $keys $relay",
      qr/queue=0/],
     ['unknown parameter', '', '',
-     "relay_redis redis://127.0.0.1 colour=red; $keys $relay", qr/colour=red/],
+     "relay_redis redis://127.0.0.1 colour=red; $keys $relay", qr/"colour"/],
     ['bad durability', '', '',
      "relay_redis redis://127.0.0.1 durability=maybe; $keys $relay",
      qr/durability=maybe/],

@@ -221,7 +221,7 @@ subtest 'who is named' => sub {
     is_answer($r, 403, 'not_named', 'wrong person');
     my $d = last_receipt($id);
     is("$d->{kind} $d->{reason}", 'denial not_named', 'a receipt of it');
-    is($d->{reader}{email} // $d->{email}, 'ana@calder.example', 'with her address');
+    is($d->{reader}{email}, 'ana@calder.example', 'with her address');
 
     is_answer($t->get("/conceal/$link",
                       -bearer => $t->token_of('ana@calder.example')),
@@ -304,7 +304,7 @@ subtest 'anyone' => sub {
     is_answer($r, 200, 'accepted', 'second reader');
     isnt($r->header('X-Grant'), $grant, 'a grant of her own each');
 
-    is(join(' ', sort map { $_->{reader}{name} // $_->{name} } reads($id)),
+    is(join(' ', sort map { $_->{reader}{name} } reads($id)),
        'ana ben', 'receipts carry the names');
 
     $r = $t->get("/wide/$link", -bearer => $ana);
@@ -538,7 +538,8 @@ subtest 'bad records' => sub {
                   "head: $field");
     }
 
-    like($t->error_log(), qr/bad record in Redis: key "relay:\{rly_\d+\}", field "mode"/,
+    like($t->error_log(),
+         qr/bad record in Redis: key "relay:\{rly_\d+\}", field "mode"/,
          'the log names key and field');
 
     my ($id, $link) = relay();
@@ -553,7 +554,8 @@ subtest 'documents that got into Redis some other way' => sub {
     my %bad = (
         'not JSON' => '{"schema":"relay.context-package.v1",',
         'duplicate key' => '{"id":"ID","id":"ID","version":1}',
-        'another id' => '{"schema":"relay.context-package.v1","id":"x","version":1}',
+        'another id' => '{"schema":"relay.context-package.v1","id":"x",'
+            . '"version":1}',
         'too deep' => '[' x 3000 . ']' x 3000,
         'empty' => '',
     );

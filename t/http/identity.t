@@ -99,7 +99,8 @@ sub grants { return scalar(grep { /:g:/ } @{$t->redis('KEYS', 'relay:{*')}) }
 
 my $r = $t->get("/oauth2/$link");
 is($r->status, 302, 'auth_request: a redirect to sign in');
-is($r->header('Location'), 'https://sign-in.example/start', 'to the right place');
+is($r->header('Location'), 'https://sign-in.example/start',
+   'to the right place');
 unlike($r->raw, qr/Norrvik/, 'no byte of content');
 
 $r = $t->get("/oauth2-plain/$link");

@@ -27,7 +27,9 @@ use constant READERS => 3;
 
 my $rounds = $ENV{ROUNDS} || 600;
 
-my $t = Relay::Test->new(workers => 2, timeout => 120 + $rounds, http => <<'EOC');
+my %opts = (workers => 2, timeout => 120 + $rounds);
+
+my $t = Relay::Test->new(%opts, http => <<'EOC');
     relay_zone views:1m;
     keepalive_requests 1000000;
 
@@ -137,16 +139,18 @@ while (defined(my $i = <$started>)) {
 
     sleep(rand() * 0.003);
 
+    my $mark = qq({"kind":"mark","link":"$digests[$i]"});
+
     if ($i % 2) {
         $t->redis_pipeline(
             ['MULTI'],
             ['HSET', "relay:{$id}:l:$digests[$i]", 'state', 'revoked'],
-            ['XADD', $stream, '*', 'r', qq({"kind":"mark","link":"$digests[$i]"})],
+            ['XADD', $stream, '*', 'r', $mark],
             ['EXEC']);
 
     } else {
         $t->redis('EVALSHA', $revoke, 2, "relay:{$id}:l:$digests[$i]", $stream,
-                  qq({"kind":"mark","link":"$digests[$i]"}), '', 'test', '');
+                  $mark, '', 'test', '');
     }
 
     $acknowledged[$i] = clock_gettime(CLOCK_MONOTONIC);
