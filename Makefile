@@ -1,0 +1,123 @@
+# Every entry point; "make" alone lists them.
+
+BUILD = build
+
+CFLAGS ?= -g -O2
+WARNINGS = -Wall -Wextra -Wpointer-arith -Wno-unused-parameter -Werror
+JOBS ?= 2
+
+SANITIZE =
+CFLAGS_ALL = -std=gnu11 $(CFLAGS) $(SANITIZE) $(WARNINGS) -Ilib -I$(BUILD)
+LIBS = -ljansson -lhiredis -lcjose -lcrypto
+
+LIB_SRC := $(wildcard lib/relay_*.c)
+CTL_SRC := $(wildcard lib/relayctl*.c)
+UNIT_SRC := $(wildcard t/unit/test_*.c)
+
+LIB_OBJ := $(LIB_SRC:lib/%.c=$(BUILD)/lib/%.o)
+CTL_OBJ := $(CTL_SRC:lib/%.c=$(BUILD)/lib/%.o)
+UNIT := $(UNIT_SRC:t/unit/%.c=$(BUILD)/t/%)
+
+DATA := $(wildcard schema/redis/*.lua schema/views/*.json)
+
+MODULE = $(BUILD)/nginx/ngx_http_relay_module.so
+
+# what the scripts under t/tools/ need of the above
+
+export BUILD JOBS
+
+
+.PHONY: help all run stop test asan clean module unit
+
+help:
+	@echo 'make run    start Redis and nginx with the module on loopback and'
+	@echo '            show one relay: read, refused, revoked, with receipts'
+	@echo 'make stop   stop them'
+	@echo 'make test   style, unit tests, tests against nginx and Redis, and'
+	@echo '            whether any log holds a link token'
+	@echo 'make asan   the same tests under AddressSanitizer and UBSan, nginx'
+	@echo '            itself included'
+	@echo 'make all    build the module and relayctl only'
+	@echo 'make clean  stop, and remove build/'
+	@echo
+	@echo 'run, test and asan install the Debian packages that are missing.'
+
+
+all: $(BUILD)/relayctl module
+	@echo
+	@echo 'relayctl:  $(CURDIR)/$(BUILD)/relayctl'
+	@echo 'module:    $(CURDIR)/$(MODULE)'
+
+
+run:
+	@sh t/tools/packages.sh build run
+	@$(MAKE) --no-print-directory all
+	@sh t/tools/run.sh start
+
+
+stop:
+	@sh t/tools/run.sh stop
+
+
+test:
+	@sh t/tools/packages.sh build run test
+	@$(MAKE) --no-print-directory all
+	@sh t/tools/test.sh
+
+
+asan:
+	@sh t/tools/packages.sh build run test
+	@sh t/tools/asan.sh
+
+
+clean:
+	@sh t/tools/run.sh stop
+	rm -rf build
+
+
+###############################################################################
+
+# nginx's own Makefile knows what of the module is out of date
+
+module: $(BUILD)/relay_embedded.h
+	@sh t/tools/module.sh
+
+
+unit: $(UNIT)
+
+
+$(BUILD)/relayctl: $(CTL_OBJ) $(BUILD)/librelay.a
+	@echo '  $@'
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+
+$(BUILD)/librelay.a: $(LIB_OBJ)
+	@rm -f $@
+	@$(AR) rcs $@ $^
+
+
+$(BUILD)/lib/%.o: lib/%.c
+	@mkdir -p $(@D)
+	@echo '  $@'
+	@$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+
+$(BUILD)/lib/relay_data.o: $(BUILD)/relay_embedded.h
+
+
+# schema/ itself counts as well: a file may have been taken away
+
+$(BUILD)/relay_embedded.h: schema/embed.sh $(DATA) schema/redis schema/views
+	@mkdir -p $(@D)
+	@sh schema/embed.sh > $@.new
+	@mv $@.new $@
+
+
+$(BUILD)/t/%: t/unit/%.c $(BUILD)/librelay.a
+	@mkdir -p $(@D)
+	@echo '  $@'
+	@$(CC) $(CFLAGS_ALL) -MMD -MP -o $@ $< $(BUILD)/librelay.a \
+	    $(LDFLAGS) -lcmocka $(LIBS)
+
+
+-include $(wildcard $(BUILD)/lib/*.d $(BUILD)/t/*.d)
