@@ -11,19 +11,67 @@
 #include "ngx_http_relay_module.h"
 
 
+typedef struct {
+    ngx_str_t  name;
+    ngx_str_t  value;
+} ngx_http_relay_header_t;
+
+
+static ngx_int_t ngx_http_relay_answer(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+static ngx_int_t ngx_http_relay_redirect(ngx_http_request_t *r,
+    ngx_str_t *url);
 static ngx_int_t ngx_http_relay_send(ngx_http_request_t *r,
-    ngx_http_relay_ctx_t *ctx, ngx_uint_t status, ngx_str_t *type,
-    u_char *data, size_t len);
-static ngx_int_t ngx_http_relay_add_header(ngx_http_request_t *r, char *name,
-    size_t name_len, u_char *value, size_t value_len);
-static ngx_int_t ngx_http_relay_denial_headers(ngx_http_request_t *r,
-    ngx_uint_t status, relay_reason_e reason);
+    ngx_http_relay_ctx_t *ctx, ngx_str_t *type, u_char *data, size_t len);
+static ngx_table_elt_t *ngx_http_relay_add_header(ngx_http_request_t *r,
+    ngx_str_t *name, ngx_str_t *value);
 
 
-#define ngx_http_relay_header(r, name, value)                                 \
-    ngx_http_relay_add_header(r, name, sizeof(name) - 1,                      \
-                              (u_char *) value, sizeof(value) - 1)
+/* of every answer; on those of a location "expires" and "add_header" follow */
 
+static ngx_http_relay_header_t  ngx_http_relay_headers[] = {
+
+    { ngx_string("Cache-Control"),
+      ngx_string("private, no-store") },
+
+    { ngx_string("Vary"),
+      ngx_string("Authorization, Cookie") },
+
+    { ngx_string("Referrer-Policy"),
+      ngx_string("no-referrer") },
+
+    { ngx_string("X-Content-Type-Options"),
+      ngx_string("nosniff") },
+
+    { ngx_string("Content-Security-Policy"),
+      ngx_string("default-src 'none'; frame-ancestors 'none'") },
+
+    { ngx_null_string, ngx_null_string }
+};
+
+
+static ngx_http_relay_header_t  ngx_http_relay_sign_in_header = {
+    ngx_string("WWW-Authenticate"),
+    ngx_string("Bearer realm=\"relay\"")
+};
+
+static ngx_http_relay_header_t  ngx_http_relay_bad_token_header = {
+    ngx_string("WWW-Authenticate"),
+    ngx_string("Bearer realm=\"relay\", error=\"invalid_token\"")
+};
+
+static ngx_http_relay_header_t  ngx_http_relay_method_header = {
+    ngx_string("Allow"),
+    ngx_string("GET, HEAD, POST")
+};
+
+static ngx_http_relay_header_t  ngx_http_relay_retry_header = {
+    ngx_string("Retry-After"),
+    ngx_string("1")
+};
+
+static ngx_str_t  ngx_http_relay_location_name = ngx_string("Location");
+static ngx_str_t  ngx_http_relay_receipt_name = ngx_string("Relay-Receipt");
 
 static ngx_str_t  ngx_http_relay_json_type = ngx_string("application/json");
 static ngx_str_t  ngx_http_relay_text_type =
@@ -38,12 +86,10 @@ ngx_http_relay_content_handler(ngx_http_request_t *r)
 
     ctx = ngx_http_relay_get_ctx(r);
 
-    if (ctx == NULL
-        || ctx->outcome != NGX_HTTP_RELAY_ALLOWED
-        || ctx->body == NULL
-        || ctx->emitted)
-    {
-        /* the filter replaces this by a fixed answer */
+    if (ctx == NULL) {
+
+        /* the filter gives it its body */
+
         return NGX_HTTP_FORBIDDEN;
     }
 
@@ -53,113 +99,50 @@ ngx_http_relay_content_handler(ngx_http_request_t *r)
         return rc;
     }
 
-    return ngx_http_relay_send(r, ctx, NGX_HTTP_OK, &ngx_http_relay_json_type,
-                               ctx->body->data, ctx->body->len);
-}
+    if (ctx->outcome == NGX_HTTP_RELAY_DENIED) {
+        return ngx_http_relay_answer(r, ctx);
+    }
 
+    if (ctx->outcome != NGX_HTTP_RELAY_ALLOWED
+        || ctx->body == NULL
+        || ctx->dry_run)
+    {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "relay content was asked for without a decision");
 
-/*
- * Sends a header and one buffer.  "emitting" tells the filter that the header
- * which passes now is ours.
- */
+        ctx->outcome = NGX_HTTP_RELAY_DENIED;
+        ctx->decision.verdict = RELAY_VERDICT_DENY;
+        ctx->decision.reason = RELAY_REASON_INTERNAL;
+        ctx->decision.status = NGX_HTTP_FORBIDDEN;
 
-static ngx_int_t
-ngx_http_relay_send(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
-    ngx_uint_t status, ngx_str_t *type, u_char *data, size_t len)
-{
-    ngx_int_t     rc;
-    ngx_buf_t    *b;
-    ngx_chain_t   out;
+        return ngx_http_relay_answer(r, ctx);
+    }
 
-    r->headers_out.status = status;
-    r->headers_out.status_line.len = 0;
-    r->headers_out.content_length_n = len;
-    r->headers_out.content_type = *type;
-    r->headers_out.content_type_len = type->len;
-    r->headers_out.content_type_lowcase = NULL;
+    r->headers_out.status = NGX_HTTP_OK;
 
-    ngx_http_clear_accept_ranges(r);
-    ngx_http_clear_last_modified(r);
-    ngx_http_clear_etag(r);
-
-    r->allow_ranges = 0;
-    r->disable_not_modified = 1;
-
-    if (ngx_http_relay_answer_headers(r) != NGX_OK) {
+    if (ctx->receipt.len
+        && ngx_http_relay_add_header(r, &ngx_http_relay_receipt_name,
+                                     &ctx->receipt)
+           == NULL)
+    {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    ctx->emitting = 1;
-
-    rc = ngx_http_send_header(r);
-
-    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
-        return rc;
-    }
-
-    b = ngx_calloc_buf(r->pool);
-    if (b == NULL) {
-        return NGX_ERROR;
-    }
-
-    b->pos = data;
-    b->last = data + len;
-    b->memory = len ? 1 : 0;
-    b->last_buf = (r == r->main) ? 1 : 0;
-    b->last_in_chain = 1;
-
-    out.buf = b;
-    out.next = NULL;
-
-    return ngx_http_output_filter(r, &out);
+    return ngx_http_relay_send(r, ctx, &ngx_http_relay_json_type,
+                               ctx->body->data, ctx->body->len);
 }
 
 
 ngx_int_t
 ngx_http_relay_send_denial(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 {
-    ngx_int_t                   rc;
-    ngx_str_t                   type, body;
-    ngx_uint_t                  status;
-    ngx_http_relay_loc_conf_t  *rlcf;
-
-    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
+    ngx_int_t  rc;
 
     rc = ngx_http_discard_request_body(r);
 
-    if (rc != NGX_OK) {
-        return rc;
+    if (rc == NGX_OK) {
+        rc = ngx_http_relay_answer(r, ctx);
     }
-
-    status = ctx->decision.status;
-
-    if (status == NGX_HTTP_UNAUTHORIZED
-        && rlcf->sign_in.len
-        && ngx_http_relay_navigation(r))
-    {
-        status = NGX_HTTP_MOVED_TEMPORARILY;
-
-        ngx_http_clear_location(r);
-
-        r->headers_out.location = ngx_list_push(&r->headers_out.headers);
-        if (r->headers_out.location == NULL) {
-            return NGX_HTTP_INTERNAL_SERVER_ERROR;
-        }
-
-        r->headers_out.location->hash = 1;
-        ngx_http_relay_header_end(r->headers_out.location);
-        ngx_str_set(&r->headers_out.location->key, "Location");
-        r->headers_out.location->value = rlcf->sign_in;
-
-    } else if (ngx_http_relay_denial_headers(r, status, ctx->decision.reason)
-               != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    ngx_http_relay_denial_body(r, status, ctx->decision.reason, &type, &body);
-
-    rc = ngx_http_relay_send(r, ctx, status, &type, body.data, body.len);
 
     if (rc >= NGX_HTTP_SPECIAL_RESPONSE) {
         return rc;
@@ -173,49 +156,137 @@ ngx_http_relay_send_denial(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 }
 
 
+/* The fixed answer for ctx->decision. */
+
 static ngx_int_t
-ngx_http_relay_denial_headers(ngx_http_request_t *r, ngx_uint_t status,
-    relay_reason_e reason)
+ngx_http_relay_answer(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 {
-    ngx_table_elt_t  *h;
+    ngx_int_t                   rc;
+    ngx_str_t                   type, body;
+    ngx_uint_t                  status;
+    relay_reason_e              reason;
+    ngx_http_relay_loc_conf_t  *rlcf;
 
-    switch (status) {
-
-    case NGX_HTTP_UNAUTHORIZED:
-
-        h = ngx_list_push(&r->headers_out.headers);
-        if (h == NULL) {
-            return NGX_ERROR;
-        }
-
-        h->hash = 1;
-        ngx_http_relay_header_end(h);
-        ngx_str_set(&h->key, "WWW-Authenticate");
-
-        if (reason == RELAY_REASON_BAD_TOKEN) {
-            ngx_str_set(&h->value,
-                        "Bearer realm=\"relay\", error=\"invalid_token\"");
-        } else {
-            ngx_str_set(&h->value, "Bearer realm=\"relay\"");
-        }
-
-        r->headers_out.www_authenticate = h;
-
-        return NGX_OK;
-
-    case NGX_HTTP_NOT_ALLOWED:
-        return ngx_http_relay_header(r, "Allow", "GET, HEAD, POST");
-
-    case NGX_HTTP_SERVICE_UNAVAILABLE:
-        return ngx_http_relay_header(r, "Retry-After", "1");
-
-    default:
-        return NGX_OK;
+    if (r->header_sent) {
+        return NGX_ERROR;
     }
+
+    /* what other modules have added until now is not of this answer */
+
+    ngx_http_clean_header(r);
+
+    status = ctx->decision.status;
+    reason = ctx->decision.reason;
+
+    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
+
+    if (status == NGX_HTTP_UNAUTHORIZED
+        && rlcf->sign_in.len
+        && r == r->main
+        && ngx_http_relay_navigation(r))
+    {
+        status = NGX_HTTP_MOVED_TEMPORARILY;
+        rc = ngx_http_relay_redirect(r, &rlcf->sign_in);
+
+    } else {
+        rc = ngx_http_relay_denial_headers(r, status, reason);
+    }
+
+    if (rc != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    ngx_http_relay_denial_body(r, status, reason, &type, &body);
+
+    r->headers_out.status = status;
+
+    return ngx_http_relay_send(r, ctx, &type, body.data, body.len);
 }
 
 
-/* An empty body stands for "no memory": the status alone is sent. */
+static ngx_int_t
+ngx_http_relay_redirect(ngx_http_request_t *r, ngx_str_t *url)
+{
+    ngx_table_elt_t  *h;
+
+    h = ngx_http_relay_add_header(r, &ngx_http_relay_location_name, url);
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    r->headers_out.location = h;
+
+    return NGX_OK;
+}
+
+
+/*
+ * Sends a header and one buffer.  "emitting" tells the filter that the header
+ * which passes now is ours.
+ */
+
+static ngx_int_t
+ngx_http_relay_send(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
+    ngx_str_t *type, u_char *data, size_t len)
+{
+    ngx_int_t     rc;
+    ngx_buf_t    *b;
+    ngx_chain_t   out;
+
+    if (r->header_sent) {
+        return NGX_ERROR;
+    }
+
+    r->headers_out.status_line.len = 0;
+    r->headers_out.content_length_n = len;
+    r->headers_out.content_type = *type;
+    r->headers_out.content_type_len = type->len;
+    r->headers_out.content_type_lowcase = NULL;
+    r->headers_out.charset.len = 0;
+
+    if (ngx_http_relay_answer_headers(r) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    /* the status of an error_page that led here would take ours over */
+
+    r->err_status = 0;
+
+    ctx->emitting = 1;
+
+    rc = ngx_http_send_header(r);
+
+    ctx->emitting = 0;
+
+    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
+        return rc;
+    }
+
+    b = ngx_calloc_buf(r->pool);
+    if (b == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (len) {
+        b->pos = data;
+        b->last = data + len;
+        b->memory = 1;
+    }
+
+    b->last_buf = (r == r->main) ? 1 : 0;
+    b->last_in_chain = 1;
+
+    out.buf = b;
+    out.next = NULL;
+
+    return ngx_http_output_filter(r, &out);
+}
+
+
+/*
+ * The body is a sentence to a browser, else JSON.  Without memory it is empty:
+ * the status says enough.
+ */
 
 void
 ngx_http_relay_denial_body(ngx_http_request_t *r, ngx_uint_t status,
@@ -224,17 +295,16 @@ ngx_http_relay_denial_body(ngx_http_request_t *r, ngx_uint_t status,
     size_t              len;
     const relay_str_t  *word, *sentence;
 
+    /* with relay_conceal: as if the link were not there */
+
+    if (status == NGX_HTTP_NOT_FOUND && reason != RELAY_REASON_UNDECIDED) {
+        reason = RELAY_REASON_UNKNOWN_LINK;
+    }
+
     word = relay_reason_name(reason);
     sentence = relay_reason_sentence(reason);
 
-    /* with relay_conceal: as if the link were not there */
-
-    if (reason == RELAY_REASON_NOT_NAMED && status == NGX_HTTP_NOT_FOUND) {
-        word = relay_reason_name(RELAY_REASON_UNKNOWN_LINK);
-        sentence = relay_reason_sentence(RELAY_REASON_UNKNOWN_LINK);
-    }
-
-    body->len = 0;
+    ngx_str_null(body);
 
     if (ngx_http_relay_navigation(r)) {
         *type = ngx_http_relay_text_type;
@@ -253,7 +323,7 @@ ngx_http_relay_denial_body(ngx_http_request_t *r, ngx_uint_t status,
     *type = ngx_http_relay_json_type;
 
     len = sizeof("{\"error\":{\"status\":,\"reason\":\"\",\"message\":\"\"}}\n")
-          + NGX_INT_T_LEN + word->len + sentence->len;
+          - 1 + NGX_INT_T_LEN + word->len + sentence->len;
 
     body->data = ngx_pnalloc(r->pool, len);
     if (body->data == NULL) {
@@ -270,20 +340,32 @@ ngx_http_relay_denial_body(ngx_http_request_t *r, ngx_uint_t status,
 
 
 ngx_int_t
-ngx_http_relay_answer_headers(ngx_http_request_t *r)
+ngx_http_relay_denial_headers(ngx_http_request_t *r, ngx_uint_t status,
+    relay_reason_e reason)
 {
-    if (ngx_http_relay_header(r, "Cache-Control", "private, no-store")
-        != NGX_OK
-        || ngx_http_relay_header(r, "Referrer-Policy", "no-referrer")
-           != NGX_OK
-        || ngx_http_relay_header(r, "X-Content-Type-Options", "nosniff")
-           != NGX_OK
-        || ngx_http_relay_header(r, "Content-Security-Policy",
-                                 "default-src 'none'; frame-ancestors 'none'")
-           != NGX_OK
-        || ngx_http_relay_header(r, "Vary", "Authorization, Cookie")
-           != NGX_OK)
-    {
+    ngx_http_relay_header_t  *add;
+
+    switch (status) {
+
+    case NGX_HTTP_UNAUTHORIZED:
+        add = (reason == RELAY_REASON_BAD_TOKEN)
+              ? &ngx_http_relay_bad_token_header
+              : &ngx_http_relay_sign_in_header;
+        break;
+
+    case NGX_HTTP_NOT_ALLOWED:
+        add = &ngx_http_relay_method_header;
+        break;
+
+    case NGX_HTTP_SERVICE_UNAVAILABLE:
+        add = &ngx_http_relay_retry_header;
+        break;
+
+    default:
+        return NGX_OK;
+    }
+
+    if (ngx_http_relay_add_header(r, &add->name, &add->value) == NULL) {
         return NGX_ERROR;
     }
 
@@ -291,23 +373,53 @@ ngx_http_relay_answer_headers(ngx_http_request_t *r)
 }
 
 
-static ngx_int_t
-ngx_http_relay_add_header(ngx_http_request_t *r, char *name, size_t name_len,
-    u_char *value, size_t value_len)
+ngx_int_t
+ngx_http_relay_answer_headers(ngx_http_request_t *r)
+{
+    ngx_http_relay_header_t  *h;
+
+    for (h = ngx_http_relay_headers; h->name.len; h++) {
+        if (ngx_http_relay_add_header(r, &h->name, &h->value) == NULL) {
+            return NGX_ERROR;
+        }
+    }
+
+    ngx_http_clear_accept_ranges(r);
+    ngx_http_clear_last_modified(r);
+    ngx_http_clear_etag(r);
+
+    r->allow_ranges = 0;
+    r->disable_not_modified = 1;
+    r->expect_trailers = 0;
+
+#if (NGX_HTTP_GZIP)
+
+    /* a compressed length tells of what was compressed */
+
+    r->gzip_tested = 1;
+    r->gzip_ok = 0;
+
+#endif
+
+    return NGX_OK;
+}
+
+
+static ngx_table_elt_t *
+ngx_http_relay_add_header(ngx_http_request_t *r, ngx_str_t *name,
+    ngx_str_t *value)
 {
     ngx_table_elt_t  *h;
 
     h = ngx_list_push(&r->headers_out.headers);
     if (h == NULL) {
-        return NGX_ERROR;
+        return NULL;
     }
 
     h->hash = 1;
     ngx_http_relay_header_end(h);
-    h->key.data = (u_char *) name;
-    h->key.len = name_len;
-    h->value.data = value;
-    h->value.len = value_len;
+    h->key = *name;
+    h->value = *value;
 
-    return NGX_OK;
+    return h;
 }

@@ -1,11 +1,11 @@
 
 /*
- * Deny by replacement.  Whatever a location with relay_link would answer, only
- * two things leave it: what the content handler or a denial emitted, and
- * answers that nginx made before the decision, stripped to their status, the
- * headers that a client needs and a fixed body.  Everything else is replaced
- * by one fixed answer, with no special response, so that error_page,
- * X-Accel-Redirect, 304, 206 and the like do not walk round it.
+ * Deny by replacement.  Of whatever a request bound to a relay would answer,
+ * only two things pass: what the content handler or a refusal emits, and
+ * answers that nginx made itself before the decision, cut down to status, a few
+ * headers and a fixed body.  Everything else is replaced by one fixed answer.
+ * It is not made by a special response, hence error_page, X-Accel-Redirect,
+ * 304, 206 and the like do not lead round it.
  */
 
 
@@ -16,9 +16,10 @@
 #include "ngx_http_relay_module.h"
 
 
+/* stands for a response that is replaced */
+
 typedef struct {
     ngx_str_t  body;
-    unsigned   replace:1;
     unsigned   sent:1;
 } ngx_http_relay_filter_ctx_t;
 
@@ -26,11 +27,13 @@ typedef struct {
 static ngx_int_t ngx_http_relay_header_filter(ngx_http_request_t *r);
 static ngx_int_t ngx_http_relay_body_filter(ngx_http_request_t *r,
     ngx_chain_t *in);
+static ngx_uint_t ngx_http_relay_bound(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+static ngx_uint_t ngx_http_relay_own_answer(ngx_uint_t status);
 static ngx_int_t ngx_http_relay_replace(ngx_http_request_t *r,
-    ngx_http_relay_filter_ctx_t *fctx, ngx_uint_t status,
-    relay_reason_e reason);
-static void ngx_http_relay_strip_headers(ngx_http_request_t *r);
-static ngx_uint_t ngx_http_relay_keeps(ngx_table_elt_t *h);
+    ngx_uint_t status, relay_reason_e reason);
+static ngx_int_t ngx_http_relay_strip(ngx_http_request_t *r);
+static ngx_uint_t ngx_http_relay_kept_header(ngx_table_elt_t *h);
 static ngx_int_t ngx_http_relay_filter_init(ngx_conf_t *cf);
 
 
@@ -69,9 +72,9 @@ ngx_module_t  ngx_http_relay_filter_module = {
 };
 
 
-/* what an answer that nginx made itself may keep */
+/* what an answer that nginx made itself keeps */
 
-static ngx_str_t  ngx_http_relay_kept[] = {
+static ngx_str_t  ngx_http_relay_kept_headers[] = {
     ngx_string("WWW-Authenticate"),
     ngx_string("Location"),
     ngx_string("Set-Cookie"),
@@ -83,106 +86,148 @@ static ngx_str_t  ngx_http_relay_kept[] = {
 static ngx_int_t
 ngx_http_relay_header_filter(ngx_http_request_t *r)
 {
-    ngx_uint_t                    status;
-    relay_reason_e                reason;
-    ngx_http_relay_ctx_t         *ctx;
-    ngx_http_relay_loc_conf_t    *rlcf;
-    ngx_http_relay_filter_ctx_t  *fctx;
+    ngx_uint_t             status;
+    ngx_http_relay_ctx_t  *ctx;
 
-    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
     ctx = ngx_http_relay_get_ctx(r);
 
-    if (ctx == NULL && (rlcf->link == NULL || rlcf->dry_run)) {
+    if (!ngx_http_relay_bound(r, ctx)) {
         return ngx_http_next_header_filter(r);
     }
 
-    if (ctx != NULL && ctx->dry_run) {
-        return ngx_http_next_header_filter(r);
-    }
+    status = r->headers_out.status;
 
-    if (ctx != NULL && ctx->emitting) {
+    if (ctx != NULL) {
 
-        /* ours: sent by this very call */
+        /* a filter before this one may have made another answer of ours */
+
+        if (ctx->emitting && !r->filter_finalize) {
+            ctx->emitting = 0;
+            ctx->emitted = 1;
+
+            return ngx_http_next_header_filter(r);
+        }
 
         ctx->emitting = 0;
-        ctx->emitted = 1;
-
-        return ngx_http_next_header_filter(r);
+        ctx->emitted = 0;
     }
+
+    if (status == NGX_HTTP_SWITCHING_PROTOCOLS) {
+
+        /* once its header has passed, the upstream code tunnels */
+
+        return ngx_http_filter_finalize_request(r, &ngx_http_relay_module,
+                                                NGX_HTTP_BAD_GATEWAY);
+    }
+
+    if (ctx == NULL || ctx->outcome == NGX_HTTP_RELAY_UNDECIDED) {
+
+        if (ngx_http_relay_own_answer(status)) {
+
+            if (ngx_http_relay_strip(r) != NGX_OK) {
+                return NGX_ERROR;
+            }
+
+            return ngx_http_relay_replace(r, status, RELAY_REASON_UNDECIDED);
+        }
+
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "relay replaced an answer %ui that was not decided on",
+                      status);
+
+        ngx_http_clean_header(r);
+
+        return ngx_http_relay_replace(r, NGX_HTTP_FORBIDDEN,
+                                      RELAY_REASON_INTERNAL);
+    }
+
+    if (ctx->outcome == NGX_HTTP_RELAY_ALLOWED) {
+
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "relay replaced an answer %ui that was not its own",
+                      status);
+
+        ctx->outcome = NGX_HTTP_RELAY_DENIED;
+        ctx->decision.verdict = RELAY_VERDICT_DENY;
+        ctx->decision.reason = RELAY_REASON_INTERNAL;
+        ctx->decision.status = NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    ngx_http_clean_header(r);
+
+    if (ngx_http_relay_denial_headers(r, ctx->decision.status,
+                                      ctx->decision.reason)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_relay_replace(r, ctx->decision.status,
+                                  ctx->decision.reason);
+}
+
+
+/*
+ * A location with an enforced link, or a request that has been through one: it
+ * stays bound wherever an internal redirect takes it.
+ */
+
+static ngx_uint_t
+ngx_http_relay_bound(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+{
+    ngx_http_relay_loc_conf_t  *rlcf;
+
+    if (ctx != NULL && !ctx->dry_run) {
+        return 1;
+    }
+
+    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
+
+    return rlcf->link != NULL && !rlcf->dry_run;
+}
+
+
+/*
+ * Errors and redirects.  The three that are told of a document's validators or
+ * length are made of that document.
+ */
+
+static ngx_uint_t
+ngx_http_relay_own_answer(ngx_uint_t status)
+{
+    switch (status) {
+
+    case NGX_HTTP_NOT_MODIFIED:
+    case NGX_HTTP_PRECONDITION_FAILED:
+    case NGX_HTTP_RANGE_NOT_SATISFIABLE:
+        return 0;
+
+    default:
+        return status >= NGX_HTTP_SPECIAL_RESPONSE;
+    }
+}
+
+
+static ngx_int_t
+ngx_http_relay_replace(ngx_http_request_t *r, ngx_uint_t status,
+    relay_reason_e reason)
+{
+    ngx_str_t                     type;
+    ngx_http_relay_filter_ctx_t  *fctx;
 
     fctx = ngx_pcalloc(r->pool, sizeof(ngx_http_relay_filter_ctx_t));
     if (fctx == NULL) {
         return NGX_ERROR;
     }
 
-    ngx_http_set_ctx(r, fctx, ngx_http_relay_filter_module);
-
-    status = r->headers_out.status;
-
-    if (status == NGX_HTTP_SWITCHING_PROTOCOLS) {
-
-        /* the upstream code would go on to tunnel */
-
-        return ngx_http_filter_finalize_request(r, &ngx_http_relay_module,
-                                                NGX_HTTP_BAD_GATEWAY);
-    }
-
-    if (ctx != NULL && ctx->outcome == NGX_HTTP_RELAY_DENIED) {
-        return ngx_http_relay_replace(r, fctx, ctx->decision.status,
-                                      ctx->decision.reason);
-    }
-
-    if (ctx != NULL && ctx->outcome == NGX_HTTP_RELAY_ALLOWED) {
-
-        /* allowed, yet not what the content handler made of it */
-
-        return ngx_http_relay_replace(r, fctx,
-                                      NGX_HTTP_INTERNAL_SERVER_ERROR,
-                                      RELAY_REASON_INTERNAL);
-    }
-
-    /* undecided: what nginx itself answers keeps its status */
-
-    reason = RELAY_REASON_UNDECIDED;
-
-    if (status < NGX_HTTP_SPECIAL_RESPONSE
-        || status == NGX_HTTP_NOT_MODIFIED
-        || r->upstream != NULL)
-    {
-        status = NGX_HTTP_FORBIDDEN;
-    }
-
-    return ngx_http_relay_replace(r, fctx, status, reason);
-}
-
-
-static ngx_int_t
-ngx_http_relay_replace(ngx_http_request_t *r,
-    ngx_http_relay_filter_ctx_t *fctx, ngx_uint_t status,
-    relay_reason_e reason)
-{
-    ngx_str_t  type;
-
-    ngx_http_relay_strip_headers(r);
-
     ngx_http_relay_denial_body(r, status, reason, &type, &fctx->body);
 
-    fctx->replace = 1;
+    ngx_http_set_ctx(r, fctx, ngx_http_relay_filter_module);
 
     r->headers_out.status = status;
-    r->headers_out.status_line.len = 0;
     r->headers_out.content_type = type;
     r->headers_out.content_type_len = type.len;
-    r->headers_out.content_type_lowcase = NULL;
-    r->headers_out.charset.len = 0;
     r->headers_out.content_length_n = fctx->body.len;
-    r->headers_out.last_modified_time = -1;
-
-    r->allow_ranges = 0;
-    r->chunked = 0;
-    r->expect_trailers = 0;
-    r->disable_not_modified = 1;
-    r->main_filter_need_in_memory = 1;
 
     if (ngx_http_relay_answer_headers(r) != NGX_OK) {
         return NGX_ERROR;
@@ -192,58 +237,75 @@ ngx_http_relay_replace(ngx_http_request_t *r,
 }
 
 
-static void
-ngx_http_relay_strip_headers(ngx_http_request_t *r)
+/* Empties the header, but for what an answer of nginx itself keeps. */
+
+static ngx_int_t
+ngx_http_relay_strip(ngx_http_request_t *r)
 {
     ngx_uint_t        i;
+    ngx_array_t       kept;
     ngx_list_part_t  *part;
-    ngx_table_elt_t  *h;
+    ngx_table_elt_t  *h, *k;
 
-    part = &r->headers_out.headers.part;
+    if (ngx_array_init(&kept, r->pool, 4, sizeof(ngx_table_elt_t)) != NGX_OK) {
+        return NGX_ERROR;
+    }
 
-    while (part != NULL) {
+    for (part = &r->headers_out.headers.part; part; part = part->next) {
         h = part->elts;
 
         for (i = 0; i < part->nelts; i++) {
-            if (!ngx_http_relay_keeps(&h[i])) {
-                h[i].hash = 0;
+
+            if (!ngx_http_relay_kept_header(&h[i])) {
+                continue;
             }
+
+            k = ngx_array_push(&kept);
+            if (k == NULL) {
+                return NGX_ERROR;
+            }
+
+            *k = h[i];
+        }
+    }
+
+    ngx_http_clean_header(r);
+
+    k = kept.elts;
+
+    for (i = 0; i < kept.nelts; i++) {
+        h = ngx_list_push(&r->headers_out.headers);
+        if (h == NULL) {
+            return NGX_ERROR;
         }
 
-        part = part->next;
+        *h = k[i];
+        ngx_http_relay_header_end(h);
+
+        /* nginx makes an absolute URL of the one that it knows */
+
+        if (h->key.len == sizeof("Location") - 1) {
+            r->headers_out.location = h;
+        }
     }
 
-    r->headers_out.server = NULL;
-    r->headers_out.date = NULL;
-    r->headers_out.content_length = NULL;
-    r->headers_out.content_encoding = NULL;
-    r->headers_out.refresh = NULL;
-    r->headers_out.last_modified = NULL;
-    r->headers_out.content_range = NULL;
-    r->headers_out.accept_ranges = NULL;
-    r->headers_out.expires = NULL;
-    r->headers_out.etag = NULL;
-
-    ngx_memzero(&r->headers_out.trailers.part.nelts, sizeof(ngx_uint_t));
-
-    if (r->headers_out.location != NULL
-        && r->headers_out.location->hash == 0)
-    {
-        r->headers_out.location = NULL;
-    }
+    return NGX_OK;
 }
 
 
 static ngx_uint_t
-ngx_http_relay_keeps(ngx_table_elt_t *h)
+ngx_http_relay_kept_header(ngx_table_elt_t *h)
 {
-    ngx_uint_t  i;
+    ngx_str_t  *name;
 
-    for (i = 0; ngx_http_relay_kept[i].len; i++) {
-        if (h->key.len == ngx_http_relay_kept[i].len
-            && ngx_strncasecmp(h->key.data, ngx_http_relay_kept[i].data,
-                               h->key.len)
-               == 0)
+    if (h->hash == 0) {
+        return 0;
+    }
+
+    for (name = ngx_http_relay_kept_headers; name->len; name++) {
+
+        if (h->key.len == name->len
+            && ngx_strncasecmp(h->key.data, name->data, name->len) == 0)
         {
             return 1;
         }
@@ -259,21 +321,38 @@ ngx_http_relay_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
     ngx_buf_t                    *b;
     ngx_uint_t                    last;
     ngx_chain_t                   out;
+    ngx_http_relay_ctx_t         *ctx;
     ngx_http_relay_filter_ctx_t  *fctx;
 
     fctx = ngx_http_get_module_ctx(r, ngx_http_relay_filter_module);
 
-    if (fctx == NULL || !fctx->replace) {
-        return ngx_http_next_body_filter(r, in);
+    if (fctx == NULL) {
+        ctx = ngx_http_relay_get_ctx(r);
+
+        if (!ngx_http_relay_bound(r, ctx) || (ctx != NULL && ctx->emitted)) {
+            return ngx_http_next_body_filter(r, in);
+        }
+
+        /* a body whose header was not seen: nothing of it goes out */
+
+        fctx = ngx_pcalloc(r->pool, sizeof(ngx_http_relay_filter_ctx_t));
+        if (fctx == NULL) {
+            return NGX_ERROR;
+        }
+
+        ngx_http_set_ctx(r, fctx, ngx_http_relay_filter_module);
     }
 
     last = 0;
 
     for ( /* void */ ; in; in = in->next) {
-
         b = in->buf;
 
-        last |= b->last_buf || b->last_in_chain;
+        /* slices of a main request end with last_in_chain, too */
+
+        if (b->last_buf || (b->last_in_chain && r != r->main)) {
+            last = 1;
+        }
 
         b->pos = b->last;
 
@@ -302,6 +381,12 @@ ngx_http_relay_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
     b->last_buf = (r == r->main) ? 1 : 0;
     b->last_in_chain = 1;
 
+    /* an upstream's trailers come after its header */
+
+    r->headers_out.trailers.part.nelts = 0;
+    r->headers_out.trailers.part.next = NULL;
+    r->headers_out.trailers.last = &r->headers_out.trailers.part;
+
     out.buf = b;
     out.next = NULL;
 
@@ -312,6 +397,14 @@ ngx_http_relay_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
 static ngx_int_t
 ngx_http_relay_filter_init(ngx_conf_t *cf)
 {
+    ngx_http_relay_main_conf_t  *rmcf;
+
+    rmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_relay_module);
+
+    if (!rmcf->enabled) {
+        return NGX_OK;
+    }
+
     ngx_http_next_header_filter = ngx_http_top_header_filter;
     ngx_http_top_header_filter = ngx_http_relay_header_filter;
 

@@ -246,6 +246,10 @@ ngx_int_t ngx_http_relay_send_denial(ngx_http_request_t *r,
 void ngx_http_relay_denial_body(ngx_http_request_t *r, ngx_uint_t status,
     relay_reason_e reason, ngx_str_t *type, ngx_str_t *body);
 
+/* What a refusal tells: WWW-Authenticate, Allow, Retry-After. */
+ngx_int_t ngx_http_relay_denial_headers(ngx_http_request_t *r,
+    ngx_uint_t status, relay_reason_e reason);
+
 /* Cache-Control, Referrer-Policy, X-Content-Type-Options and the like. */
 ngx_int_t ngx_http_relay_answer_headers(ngx_http_request_t *r);
 

@@ -1,7 +1,7 @@
 
 /*
- * The request as the rest of nginx may see it: without the link token, without
- * what would make a part or an oracle of the answer.
+ * The request as the rest of nginx may see it: without the link token, and
+ * without what would make a part or an oracle of the answer.
  */
 
 
@@ -12,12 +12,22 @@
 #include "ngx_http_relay_module.h"
 
 
-static ngx_uint_t ngx_http_relay_mask(u_char *p, size_t len,
+static ngx_uint_t ngx_http_relay_elsewhere(ngx_http_request_t *r,
     ngx_str_t *token);
-static void ngx_http_relay_mask_target(ngx_str_t *line);
-static ngx_int_t ngx_http_relay_remove_header(ngx_http_request_t *r,
-    ngx_str_t *name);
-static ngx_uint_t ngx_http_relay_contains(ngx_str_t *value, char *word);
+static ngx_str_t ngx_http_relay_target(ngx_str_t *line);
+static ngx_uint_t ngx_http_relay_mask(ngx_str_t *text, ngx_str_t *token);
+static ngx_uint_t ngx_http_relay_mask_copy(ngx_http_request_t *r,
+    ngx_str_t *text, ngx_str_t *token);
+static u_char *ngx_http_relay_find(u_char *p, u_char *last, ngx_str_t *token,
+    size_t *len);
+static size_t ngx_http_relay_spelled(u_char *p, u_char *last,
+    ngx_str_t *token);
+static void ngx_http_relay_mask_all(ngx_str_t *text);
+static ngx_uint_t ngx_http_relay_listed(ngx_str_t *name, ngx_str_t *list);
+static ngx_uint_t ngx_http_relay_equal(ngx_str_t *value, const char *word);
+static ngx_uint_t ngx_http_relay_contains(ngx_str_t *value, const char *word);
+static ngx_uint_t ngx_http_relay_early_data(ngx_http_request_t *r);
+static ngx_uint_t ngx_http_relay_speculative(ngx_http_request_t *r);
 static ngx_uint_t ngx_http_relay_same_origin(ngx_http_request_t *r,
     ngx_str_t *origin);
 
@@ -36,73 +46,182 @@ static ngx_str_t  ngx_http_relay_removed[] = {
 };
 
 
+static ngx_str_t  ngx_http_relay_referers[] = {
+    ngx_string("Referer"),
+    ngx_null_string
+};
+
+
+/* where browsers and scanners say that nobody has asked yet */
+
+static ngx_str_t  ngx_http_relay_purposes[] = {
+    ngx_string("Sec-Purpose"),
+    ngx_string("Purpose"),
+    ngx_string("X-Purpose"),
+    ngx_string("X-Moz"),
+    ngx_null_string
+};
+
+
+/*
+ * Bytes are overwritten where they are, since captures and values of variables
+ * point at them.  After a redirect or in a subrequest URI and arguments may be
+ * strings of the configuration: those are copied first.
+ */
+
 void
 ngx_http_relay_redact(ngx_http_request_t *r, ngx_str_t *token)
 {
-    ngx_uint_t        n;
-    ngx_table_elt_t  *h;
+    ngx_str_t                   line, target;
+    ngx_uint_t                  i, found, shared;
+    ngx_list_part_t            *part;
+    ngx_table_elt_t            *h;
+    ngx_http_relay_loc_conf_t  *rlcf;
 
-    /* the two may be the same bytes */
-
-    n = ngx_http_relay_mask(r->request_line.data, r->request_line.len, token);
-    n += ngx_http_relay_mask(r->unparsed_uri.data, r->unparsed_uri.len, token);
-
-    /* a subrequest has its target from its parent: it names no token of ours */
-
-    if (n == 0 && r == r->main) {
-        ngx_http_relay_mask_target(&r->request_line);
-        ngx_memset(r->unparsed_uri.data, '*', r->unparsed_uri.len);
+    if (token->len == 0) {
+        return;
     }
 
-    (void) ngx_http_relay_mask(r->uri.data, r->uri.len, token);
-    (void) ngx_http_relay_mask(r->args.data, r->args.len, token);
-    (void) ngx_http_relay_mask(r->exten.data, r->exten.len, token);
+    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
 
-    h = r->headers_in.referer;
+    for (part = &r->headers_in.headers.part; part; part = part->next) {
+        h = part->elts;
 
-    if (h != NULL) {
-        (void) ngx_http_relay_mask(h->value.data, h->value.len, token);
+        for (i = 0; i < part->nelts; i++) {
+            if (ngx_http_relay_listed(&h[i].key, ngx_http_relay_referers)) {
+                (void) ngx_http_relay_mask(&h[i].value, token);
+            }
+        }
+    }
+
+    if (rlcf->dry_run) {
+
+        /* a backend gets the request as it came, logs another line */
+
+        line.len = r->request_line.len;
+        line.data = ngx_pstrdup(r->pool, &r->request_line);
+
+        if (line.data == NULL) {
+            ngx_str_set(&line, "");
+        }
+
+        r->request_line = line;
+
+        target = ngx_http_relay_target(&line);
+
+        if (ngx_http_relay_mask(&target, token) == 0
+            && !ngx_http_relay_elsewhere(r, token))
+        {
+            ngx_http_relay_mask_all(&target);
+        }
+
+        return;
+    }
+
+    if (r->internal) {
+
+        if (ngx_http_relay_mask_copy(r, &r->uri, token)) {
+            ngx_http_set_exten(r);
+        }
+
+        (void) ngx_http_relay_mask_copy(r, &r->args, token);
+    }
+
+    /*
+     * A shorter target holds no token, and in HTTP/2 it may be a constant of
+     * nginx, "/index.html".
+     */
+
+    if (r->unparsed_uri.len < RELAY_TOKEN_MIN) {
+        return;
+    }
+
+    target = ngx_http_relay_target(&r->request_line);
+
+    shared = (r->unparsed_uri.data >= target.data
+              && r->unparsed_uri.data < target.data + target.len);
+
+    found = ngx_http_relay_mask(&target, token);
+
+    if (!shared) {
+        found |= ngx_http_relay_mask(&r->unparsed_uri, token);
+    }
+
+    if (!r->internal) {
+        found |= ngx_http_relay_mask(&r->uri, token);
+        found |= ngx_http_relay_mask(&r->args, token);
+    }
+
+    if (found || ngx_http_relay_elsewhere(r, token)) {
+        return;
+    }
+
+    /* it stands there in another form, in parts perhaps: nothing stays */
+
+    ngx_http_relay_mask_all(&target);
+
+    if (!shared) {
+        ngx_http_relay_mask_all(&r->unparsed_uri);
+    }
+
+    if (!r->internal) {
+        ngx_http_relay_mask_all(&r->uri);
+        ngx_http_relay_mask_all(&r->args);
     }
 }
 
 
-static ngx_uint_t
-ngx_http_relay_mask(u_char *p, size_t len, ngx_str_t *token)
-{
-    u_char      *last;
-    ngx_uint_t   n;
+/*
+ * Whether a token that the target does not show need not be in it: it is a
+ * constant, or a header's, or that of a subrequest.
+ */
 
-    if (token->len == 0 || len < token->len) {
+static ngx_uint_t
+ngx_http_relay_elsewhere(ngx_http_request_t *r, ngx_str_t *token)
+{
+    size_t                      len;
+    ngx_str_t                  *value;
+    ngx_uint_t                  i;
+    ngx_list_part_t            *part;
+    ngx_table_elt_t            *h;
+    ngx_http_relay_loc_conf_t  *rlcf;
+
+    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
+
+    if (r != r->main || rlcf->link->lengths == NULL) {
+        return 1;
+    }
+
+    if (token->len > RELAY_TOKEN_MAX) {
         return 0;
     }
 
-    n = 0;
-    last = p + len - token->len;
+    for (part = &r->headers_in.headers.part; part; part = part->next) {
+        h = part->elts;
 
-    while (p <= last) {
+        for (i = 0; i < part->nelts; i++) {
+            value = &h[i].value;
 
-        if (*p == token->data[0]
-            && ngx_memcmp(p, token->data, token->len) == 0)
-        {
-            ngx_memset(p, '*', token->len);
-            p += token->len;
-            n++;
-            continue;
+            if (ngx_http_relay_find(value->data, value->data + value->len,
+                                    token, &len)
+                != NULL)
+            {
+                return 1;
+            }
         }
-
-        p++;
     }
 
-    return n;
+    return 0;
 }
 
 
-/* The token stands there in another spelling: nothing of the target stays. */
+/* What stands between the method and the end of a request line. */
 
-static void
-ngx_http_relay_mask_target(ngx_str_t *line)
+static ngx_str_t
+ngx_http_relay_target(ngx_str_t *line)
 {
-    u_char  *p, *last;
+    u_char     *p, *last;
+    ngx_str_t   target;
 
     p = line->data;
     last = line->data + line->len;
@@ -115,24 +234,200 @@ ngx_http_relay_mask_target(ngx_str_t *line)
         p++;
     }
 
+    target.data = p;
+
     while (p < last && *p != ' ') {
-        *p++ = '*';
+        p++;
+    }
+
+    target.len = p - target.data;
+
+    return target;
+}
+
+
+/*
+ * Masks the token in every spelling: each byte as it is or percent-encoded.
+ * What is longer than a token is not searched for, since that would take its
+ * length times the text's.
+ */
+
+static ngx_uint_t
+ngx_http_relay_mask(ngx_str_t *text, ngx_str_t *token)
+{
+    size_t       len;
+    u_char      *p, *last;
+    ngx_uint_t   found;
+
+    if (token->len > RELAY_TOKEN_MAX) {
+        ngx_http_relay_mask_all(text);
+        return 1;
+    }
+
+    found = 0;
+
+    p = text->data;
+    last = text->data + text->len;
+
+    for ( ;; ) {
+        p = ngx_http_relay_find(p, last, token, &len);
+
+        if (p == NULL) {
+            return found;
+        }
+
+        ngx_memset(p, '*', len);
+
+        p += len;
+        found = 1;
     }
 }
 
 
+static ngx_uint_t
+ngx_http_relay_mask_copy(ngx_http_request_t *r, ngx_str_t *text,
+    ngx_str_t *token)
+{
+    ngx_str_t  copy;
+
+    if (text->len == 0) {
+        return 0;
+    }
+
+    copy.len = text->len;
+    copy.data = ngx_pstrdup(r->pool, text);
+
+    if (copy.data == NULL) {
+        ngx_str_set(text, "/");
+        return 1;
+    }
+
+    if (ngx_http_relay_mask(&copy, token) == 0) {
+        return 0;
+    }
+
+    *text = copy;
+
+    return 1;
+}
+
+
+static u_char *
+ngx_http_relay_find(u_char *p, u_char *last, ngx_str_t *token, size_t *len)
+{
+    for ( /* void */ ; p < last; p++) {
+        *len = ngx_http_relay_spelled(p, last, token);
+
+        if (*len != 0) {
+            return p;
+        }
+    }
+
+    return NULL;
+}
+
+
+/* How many bytes at p spell the token, or 0. */
+
+static size_t
+ngx_http_relay_spelled(u_char *p, u_char *last, ngx_str_t *token)
+{
+    u_char  *start;
+    size_t   i;
+
+    start = p;
+
+    for (i = 0; i < token->len; i++) {
+
+        if (p == last) {
+            return 0;
+        }
+
+        if (*p == token->data[i]) {
+            p++;
+            continue;
+        }
+
+        if (*p != '%'
+            || last - p < 3
+            || ngx_hextoi(p + 1, 2) != (ngx_int_t) token->data[i])
+        {
+            return 0;
+        }
+
+        p += 3;
+    }
+
+    return p - start;
+}
+
+
+/* A slash in front stays: it remains a URI. */
+
+static void
+ngx_http_relay_mask_all(ngx_str_t *text)
+{
+    if (text->len > 1 && text->data[0] == '/') {
+        ngx_memset(text->data + 1, '*', text->len - 1);
+
+    } else if (text->len) {
+        ngx_memset(text->data, '*', text->len);
+    }
+}
+
+
+/*
+ * The list is built anew: a subrequest shares the elements of its parent, and
+ * pointers of headers_in to those that stay are still good.
+ */
+
 ngx_int_t
 ngx_http_relay_sanitize(ngx_http_request_t *r)
 {
-    ngx_uint_t  i;
+    ngx_uint_t                  i, n;
+    ngx_list_t                  list;
+    ngx_list_part_t            *part;
+    ngx_table_elt_t            *h, *elt;
+    ngx_http_relay_loc_conf_t  *rlcf;
 
-    for (i = 0; ngx_http_relay_removed[i].len; i++) {
-        if (ngx_http_relay_remove_header(r, &ngx_http_relay_removed[i])
-            != NGX_OK)
-        {
-            return NGX_ERROR;
+    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
+
+    if (rlcf->dry_run) {
+        return NGX_OK;
+    }
+
+    n = 1;
+
+    for (part = &r->headers_in.headers.part; part; part = part->next) {
+        n += part->nelts;
+    }
+
+    if (ngx_list_init(&list, r->pool, n, sizeof(ngx_table_elt_t)) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    for (part = &r->headers_in.headers.part; part; part = part->next) {
+        h = part->elts;
+
+        for (i = 0; i < part->nelts; i++) {
+
+            if (ngx_http_relay_listed(&h[i].key, ngx_http_relay_removed)) {
+                continue;
+            }
+
+            elt = ngx_list_push(&list);
+            if (elt == NULL) {
+                return NGX_ERROR;
+            }
+
+            *elt = h[i];
         }
     }
+
+    /* all of it is in the first part, which is a member of the list */
+
+    r->headers_in.headers = list;
+    r->headers_in.headers.last = &r->headers_in.headers.part;
 
     r->headers_in.range = NULL;
     r->headers_in.if_range = NULL;
@@ -149,104 +444,25 @@ ngx_http_relay_sanitize(ngx_http_request_t *r)
     r->gzip_ok = 0;
 #endif
 
-    r->allow_ranges = 0;
-
     return NGX_OK;
-}
-
-
-/*
- * Takes every header of this name out of the list.  Elements stay where they
- * are, since headers_in points at them: a part is cut short or split in two.
- */
-
-static ngx_int_t
-ngx_http_relay_remove_header(ngx_http_request_t *r, ngx_str_t *name)
-{
-    ngx_uint_t        i;
-    ngx_list_t       *list;
-    ngx_list_part_t  *part, *tail;
-    ngx_table_elt_t  *h;
-
-    list = &r->headers_in.headers;
-    part = &list->part;
-    i = 0;
-
-    for ( ;; ) {
-
-        if (i >= part->nelts) {
-
-            if (part->next == NULL) {
-                return NGX_OK;
-            }
-
-            part = part->next;
-            i = 0;
-            continue;
-        }
-
-        h = part->elts;
-
-        if (h[i].key.len != name->len
-            || ngx_strncasecmp(h[i].key.data, name->data, name->len) != 0)
-        {
-            i++;
-            continue;
-        }
-
-        if (i == part->nelts - 1) {
-            part->nelts--;
-            continue;
-        }
-
-        /* the rest becomes a part of its own, which is full */
-
-        tail = ngx_palloc(r->pool, sizeof(ngx_list_part_t));
-        if (tail == NULL) {
-            return NGX_ERROR;
-        }
-
-        tail->elts = &h[i + 1];
-        tail->nelts = part->nelts - i - 1;
-        tail->next = part->next;
-
-        if (list->last == part) {
-            list->last = tail;
-            list->nalloc = tail->nelts;
-        }
-
-        part->nelts = i;
-        part->next = tail;
-
-        part = tail;
-        i = 0;
-    }
 }
 
 
 ngx_str_t *
 ngx_http_relay_header_in(ngx_http_request_t *r, const char *name)
 {
-    size_t            len;
     ngx_uint_t        i;
     ngx_list_part_t  *part;
     ngx_table_elt_t  *h;
 
-    len = ngx_strlen(name);
-    part = &r->headers_in.headers.part;
-
-    while (part != NULL) {
+    for (part = &r->headers_in.headers.part; part; part = part->next) {
         h = part->elts;
 
         for (i = 0; i < part->nelts; i++) {
-            if (h[i].key.len == len
-                && ngx_strncasecmp(h[i].key.data, (u_char *) name, len) == 0)
-            {
+            if (ngx_http_relay_equal(&h[i].key, name)) {
                 return &h[i].value;
             }
         }
-
-        part = part->next;
     }
 
     return NULL;
@@ -258,33 +474,11 @@ ngx_http_relay_request_check(ngx_http_request_t *r, ngx_uint_t ambient)
 {
     ngx_str_t  *value;
 
-    value = ngx_http_relay_header_in(r, "Early-Data");
-
-    if (value != NULL && value->len == 1 && value->data[0] == '1') {
+    if (ngx_http_relay_early_data(r)) {
         return RELAY_REASON_EARLY_DATA;
     }
 
-#if (NGX_HTTP_SSL && defined SSL_READ_EARLY_DATA_SUCCESS)
-
-    if (r->connection->ssl != NULL
-        && !SSL_is_init_finished(r->connection->ssl->connection))
-    {
-        return RELAY_REASON_EARLY_DATA;
-    }
-
-#endif
-
-    if (ngx_http_relay_contains(ngx_http_relay_header_in(r, "Sec-Purpose"),
-                                "prefetch")
-        || ngx_http_relay_contains(ngx_http_relay_header_in(r, "Sec-Purpose"),
-                                   "prerender")
-        || ngx_http_relay_contains(ngx_http_relay_header_in(r, "Purpose"),
-                                   "prefetch")
-        || ngx_http_relay_contains(ngx_http_relay_header_in(r, "X-Purpose"),
-                                   "preview")
-        || ngx_http_relay_contains(ngx_http_relay_header_in(r, "X-Moz"),
-                                   "prefetch"))
-    {
+    if (ngx_http_relay_speculative(r)) {
         return RELAY_REASON_PREFETCH;
     }
 
@@ -296,21 +490,14 @@ ngx_http_relay_request_check(ngx_http_request_t *r, ngx_uint_t ambient)
 
     if (value != NULL) {
 
-        if (value->len == sizeof("same-origin") - 1
-            && ngx_strncmp(value->data, "same-origin", value->len) == 0)
-        {
-            return RELAY_REASON_UNDECIDED;
-        }
-
-        if (value->len == sizeof("none") - 1
-            && ngx_strncmp(value->data, "none", value->len) == 0)
+        if (ngx_http_relay_equal(value, "same-origin")
+            || ngx_http_relay_equal(value, "none"))
         {
             return RELAY_REASON_UNDECIDED;
         }
 
         if (r->method != NGX_HTTP_POST
-            && value->len == sizeof("same-site") - 1
-            && ngx_strncmp(value->data, "same-site", value->len) == 0)
+            && ngx_http_relay_equal(value, "same-site"))
         {
             return RELAY_REASON_UNDECIDED;
         }
@@ -318,7 +505,7 @@ ngx_http_relay_request_check(ngx_http_request_t *r, ngx_uint_t ambient)
         return RELAY_REASON_CROSS_SITE;
     }
 
-    /* a browser without Sec-Fetch-Site names the origin of a POST */
+    /* a browser that does not send it names the origin of a POST */
 
     value = ngx_http_relay_header_in(r, "Origin");
 
@@ -330,41 +517,84 @@ ngx_http_relay_request_check(ngx_http_request_t *r, ngx_uint_t ambient)
 }
 
 
+/*
+ * Of this connection, or of one that ends before us (RFC 8470); which TLS
+ * library it is, nginx's variable knows.
+ */
+
 static ngx_uint_t
-ngx_http_relay_contains(ngx_str_t *value, char *word)
+ngx_http_relay_early_data(ngx_http_request_t *r)
 {
-    return value != NULL
-           && ngx_strlcasestrn(value->data, value->data + value->len,
-                               (u_char *) word, ngx_strlen(word) - 1)
-              != NULL;
+    ngx_uint_t                  key;
+    ngx_http_variable_value_t  *vv;
+
+    static ngx_str_t  name = ngx_string("ssl_early_data");
+
+    if (ngx_http_relay_header_in(r, "Early-Data") != NULL) {
+        return 1;
+    }
+
+    key = ngx_hash_key(name.data, name.len);
+
+    vv = ngx_http_get_variable(r, &name, key);
+
+    return vv == NULL || (!vv->not_found && vv->len != 0);
+}
+
+
+static ngx_uint_t
+ngx_http_relay_speculative(ngx_http_request_t *r)
+{
+    ngx_uint_t        i;
+    ngx_list_part_t  *part;
+    ngx_table_elt_t  *h;
+
+    for (part = &r->headers_in.headers.part; part; part = part->next) {
+        h = part->elts;
+
+        for (i = 0; i < part->nelts; i++) {
+
+            if (!ngx_http_relay_listed(&h[i].key, ngx_http_relay_purposes)) {
+                continue;
+            }
+
+            if (ngx_http_relay_contains(&h[i].value, "prefetch")
+                || ngx_http_relay_contains(&h[i].value, "prerender")
+                || ngx_http_relay_contains(&h[i].value, "preview"))
+            {
+                return 1;
+            }
+        }
+    }
+
+    return 0;
 }
 
 
 static ngx_uint_t
 ngx_http_relay_same_origin(ngx_http_request_t *r, ngx_str_t *origin)
 {
-    u_char     *p;
-    ngx_str_t   host;
+    u_char     *p, *last;
+    ngx_str_t  *host;
 
     if (r->headers_in.host == NULL) {
         return 0;
     }
 
-    p = ngx_strlchr(origin->data, origin->data + origin->len, ':');
+    host = &r->headers_in.host->value;
+    last = origin->data + origin->len;
 
-    if (p == NULL || origin->data + origin->len - p < 4
-        || p[1] != '/' || p[2] != '/')
-    {
+    p = ngx_strlchr(origin->data, last, ':');
+
+    if (p == NULL || last - p < 3 || p[1] != '/' || p[2] != '/') {
         return 0;
     }
 
-    host.data = p + 3;
-    host.len = origin->data + origin->len - host.data;
+    p += 3;
 
-    return host.len == r->headers_in.host->value.len
-           && ngx_strncasecmp(host.data, r->headers_in.host->value.data,
-                              host.len)
-              == 0;
+    return host->len != 0
+           && (size_t) (last - p) == host->len
+           && ngx_strncasecmp(p, host->data, host->len) == 0;
 }
 
 
@@ -376,10 +606,43 @@ ngx_http_relay_navigation(ngx_http_request_t *r)
     value = ngx_http_relay_header_in(r, "Sec-Fetch-Mode");
 
     if (value != NULL) {
-        return value->len == sizeof("navigate") - 1
-               && ngx_strncmp(value->data, "navigate", value->len) == 0;
+        return ngx_http_relay_equal(value, "navigate");
     }
 
-    return ngx_http_relay_contains(ngx_http_relay_header_in(r, "Accept"),
-                                   "text/html");
+    value = ngx_http_relay_header_in(r, "Accept");
+
+    return value != NULL && ngx_http_relay_contains(value, "text/html");
+}
+
+
+static ngx_uint_t
+ngx_http_relay_listed(ngx_str_t *name, ngx_str_t *list)
+{
+    for ( /* void */ ; list->len; list++) {
+
+        if (name->len == list->len
+            && ngx_strncasecmp(name->data, list->data, name->len) == 0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+static ngx_uint_t
+ngx_http_relay_equal(ngx_str_t *value, const char *word)
+{
+    return value->len == ngx_strlen(word)
+           && ngx_strncasecmp(value->data, (u_char *) word, value->len) == 0;
+}
+
+
+static ngx_uint_t
+ngx_http_relay_contains(ngx_str_t *value, const char *word)
+{
+    return ngx_strlcasestrn(value->data, value->data + value->len,
+                            (u_char *) word, ngx_strlen(word) - 1)
+           != NULL;
 }

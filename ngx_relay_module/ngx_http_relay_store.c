@@ -309,6 +309,11 @@ ngx_http_relay_store_reply(void *data, ngx_int_t rc, relay_resp_reply_t *reply)
     ctx->cmds[slot->index] = NULL;
     ctx->pending--;
 
+    if (rc == NGX_ABORT) {
+        /* the process exits: the request is left as it is */
+        return;
+    }
+
     if (rc != NGX_OK || reply == NULL) {
         ctx->failed = 1;
 
