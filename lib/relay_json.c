@@ -975,6 +975,11 @@ relay_json_parse(relay_json_tape_t *tape, const relay_str_t *doc,
 
     tape->n = 0;
 
+    if (doc->len == 0) {
+        ps.text = "the document ends where a value is needed";
+        goto declined;
+    }
+
     if (doc->len > limits->bytes || doc->len > RELAY_JSON_BYTES_MAX) {
         ps.text = "the document is too long";
         goto declined;

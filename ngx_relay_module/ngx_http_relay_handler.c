@@ -123,7 +123,19 @@ ngx_http_relay_precontent_handler(ngx_http_request_t *r)
     }
 
     if (ctx->waiting) {
-        return NGX_AGAIN;
+
+        /*
+         * A body that could not be read has come back as an error page's
+         * request: nobody else will wake it.
+         */
+
+        if (ctx->state != NGX_HTTP_RELAY_BODY) {
+            return NGX_AGAIN;
+        }
+
+        ctx->waiting = 0;
+
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_BAD_REQUEST);
     }
 
     switch (ctx->state) {
@@ -241,6 +253,7 @@ ngx_http_relay_read_body(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     ctx->waiting = 1;
 
     r->request_body_in_single_buf = 1;
+    r->request_body_in_file_only = 0;
 
     rc = ngx_http_read_client_request_body(r, ngx_http_relay_body_handler);
 
@@ -276,26 +289,35 @@ ngx_http_relay_body_handler(ngx_http_request_t *r)
 static ngx_int_t
 ngx_http_relay_parse_body(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 {
-    size_t               i;
+    size_t               i, len;
+    u_char               buf[NGX_HTTP_RELAY_BODY_MAX];
     ngx_buf_t           *b;
+    ngx_chain_t         *cl;
     relay_int_t          rc;
     relay_str_t          text;
     relay_json_tape_t    tape;
     relay_json_error_t   err;
     relay_json_limits_t  limits;
 
-    if (r->request_body == NULL
-        || r->request_body->bufs == NULL
-        || r->request_body->bufs->next != NULL
-        || r->request_body->bufs->buf->in_file)
-    {
+    if (r->request_body == NULL) {
         return ngx_http_relay_refuse(r, ctx, RELAY_REASON_BAD_REQUEST);
     }
 
-    b = r->request_body->bufs->buf;
+    text.data = buf;
+    text.len = 0;
 
-    text.data = b->pos;
-    text.len = b->last - b->pos;
+    for (cl = r->request_body->bufs; cl; cl = cl->next) {
+
+        b = cl->buf;
+        len = b->last - b->pos;
+
+        if (b->in_file || len > sizeof(buf) - text.len) {
+            return ngx_http_relay_refuse(r, ctx, RELAY_REASON_BAD_REQUEST);
+        }
+
+        ngx_memcpy(buf + text.len, b->pos, len);
+        text.len += len;
+    }
 
     limits = relay_json_default_limits;
     limits.bytes = NGX_HTTP_RELAY_BODY_MAX;
@@ -599,7 +621,8 @@ ngx_http_relay_log_handler(ngx_http_request_t *r)
 
     sent = r->connection->sent - (off_t) r->header_size;
 
-    if (r->connection->error
+    if (!ctx->emitted
+        || r->connection->error
         || r->connection->sent == 0
         || (r->method != NGX_HTTP_HEAD && ctx->body != NULL
             && sent < (off_t) ctx->body->len))

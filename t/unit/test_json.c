@@ -849,10 +849,35 @@ test_suite(void **state)
 }
 
 
+/* No bytes and nowhere: what an empty request body is. */
+
+static void
+test_empty(void **state)
+{
+    relay_str_t         nothing = relay_null_string;
+    relay_json_tape_t   tape;
+    relay_json_error_t  err;
+
+    (void) state;
+
+    relay_json_tape_init(&tape);
+
+    assert_int_equal(relay_json_parse(&tape, &nothing,
+                                      &relay_json_default_limits, &err),
+                     RELAY_DECLINED);
+    assert_int_equal(err.offset, 0);
+    assert_string_equal(err.text,
+                        "the document ends where a value is needed");
+
+    relay_json_tape_free(&tape);
+}
+
+
 int
 main(void)
 {
     const struct CMUnitTest  tests[] = {
+        cmocka_unit_test(test_empty),
         cmocka_unit_test(test_tape),
         cmocka_unit_test(test_grammar),
         cmocka_unit_test(test_place),
