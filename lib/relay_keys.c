@@ -741,6 +741,8 @@ relay_head_decode(const relay_resp_reply_t *reply, relay_head_t *head,
     relay_keys_integer(&dc, "exp", RELAY_KEYS_OPTIONAL, 0, &head->exp);
     relay_keys_email(&dc, "email", &head->email);
     relay_keys_email(&dc, "owner_email", &head->owner_email);
+    relay_keys_plain(&dc, "digest", RELAY_KEYS_OPTIONAL, RELAY_DIGEST_LEN,
+                     &head->digest);
     relay_keys_plain(&dc, "owner_iss", RELAY_KEYS_OPTIONAL, RELAY_ISSUER_MAX,
                      &head->owner_iss);
     relay_keys_plain(&dc, "owner_sub", RELAY_KEYS_OPTIONAL, RELAY_SUBJECT_MAX,

@@ -30,6 +30,8 @@ typedef struct {
     relay_str_t         schema;
     relay_str_t         email;          /* the named reader's; normalised */
     relay_str_t         title;
+    relay_str_t         digest;         /* SHA-1 of the current version's
+                                           document, hexadecimal, or "" */
     relay_str_t         owner_iss;
     relay_str_t         owner_sub;
     relay_str_t         owner_email;

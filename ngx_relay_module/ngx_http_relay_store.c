@@ -535,6 +535,7 @@ static void
 ngx_http_relay_store_link_reply(ngx_http_relay_slot_t *slot,
     relay_resp_reply_t *reply)
 {
+    size_t                 i;
     relay_str_t            key;
     ngx_http_relay_ctx_t  *ctx;
 
@@ -544,8 +545,16 @@ ngx_http_relay_store_link_reply(ngx_http_relay_slot_t *slot,
         return;
     }
 
+    /* an id is logged: no control character */
+
+    for (i = 0; i < reply->str.len; i++) {
+        if (reply->str.data[i] < 0x20 || reply->str.data[i] == 0x7f) {
+            break;
+        }
+    }
+
     if (reply->type != RELAY_RESP_BULK || reply->str.len == 0
-        || reply->str.len > RELAY_KEY_MAX)
+        || reply->str.len > RELAY_KEY_MAX || i < reply->str.len)
     {
         relay_str_set(&key, "link");
         ngx_http_relay_store_bad(ctx, &key, "value");
@@ -696,7 +705,7 @@ ngx_http_relay_store_record_reply(ngx_http_relay_slot_t *slot,
     ngx_uint_t                  i, n;
     relay_buf_t                 buf;
     relay_int_t                 rc;
-    relay_str_t                *strings[6];
+    relay_str_t                *strings[7];
     const char                 *field;
     relay_grant_t              *grant;
     ngx_http_relay_ctx_t       *ctx;
@@ -714,6 +723,7 @@ ngx_http_relay_store_record_reply(ngx_http_relay_slot_t *slot,
         strings[n++] = &ss->head.schema;
         strings[n++] = &ss->head.email;
         strings[n++] = &ss->head.title;
+        strings[n++] = &ss->head.digest;
         strings[n++] = &ss->head.owner_iss;
         strings[n++] = &ss->head.owner_sub;
         strings[n++] = &ss->head.owner_email;
@@ -1184,6 +1194,7 @@ ngx_http_relay_store_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     relay_buf_t                  buf, key;
     ngx_int_t                    rc;
     relay_str_t                  argv[2], id;
+    ngx_uint_t                   cached;
     ngx_http_relay_snapshot_t   *ss;
     ngx_http_relay_loc_conf_t   *rlcf;
     ngx_http_relay_main_conf_t  *rmcf;
@@ -1217,11 +1228,20 @@ ngx_http_relay_store_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
         goto done;
     }
 
-    /* endpoint, document (prefix, relay, version), epoch of the head, view */
+    /*
+     * Endpoint, document (prefix, relay, version, digest), epoch of the head,
+     * view.  The head knows the digest of its current version alone; without
+     * it a relay that was wiped and published anew could not be told apart.
+     */
 
-    relay_buf_printf(&buf, "%.*s\n%.*s\n%lld\n%d\n%d\n%.*s",
+    cached = rmcf->zone != NULL && ss->head.digest.len
+             && ctx->decision.version == ss->head.version;
+
+    relay_buf_printf(&buf, "%.*s\n%.*s\n%.*s\n%lld\n%d\n%d\n%.*s",
                      (int) rlcf->redis->url.len, rlcf->redis->url.data,
-                     (int) key.len, key.data, (long long) ss->head.epoch,
+                     (int) key.len, key.data,
+                     (int) ss->head.digest.len, ss->head.digest.data,
+                     (long long) ss->head.epoch,
                      (int) ctx->decision.view, (int) ctx->decision.permission,
                      RELAY_DIGEST_LEN,
                      relay_view_policy_digest(rmcf->policy)->data);
@@ -1234,7 +1254,7 @@ ngx_http_relay_store_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 
     if (!ss->asked) {
 
-        if (rmcf->zone != NULL) {
+        if (cached) {
             ctx->body = ngx_http_relay_cache_get(rmcf->zone,
                                                  ngx_http_ngx_str(&id),
                                                  ngx_http_relay_store_now(ctx),
@@ -1274,7 +1294,7 @@ ngx_http_relay_store_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
         goto done;
     }
 
-    if (rmcf->zone != NULL) {
+    if (cached) {
         ngx_http_relay_cache_put(rmcf->zone, ngx_http_ngx_str(&id), ctx->body);
     }
 

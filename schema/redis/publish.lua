@@ -90,7 +90,10 @@ end
 
 epoch = string.format("%.0f", epoch + 1)
 
-local args = {"epoch", epoch, "state", "active", "version", ARGV[1]}
+local args = {
+    "epoch", epoch, "state", "active", "version", ARGV[1],
+    "digest", redis.sha1hex(ARGV[2])
+}
 
 for field, value in pairs(set) do
     args[#args + 1] = field

@@ -450,6 +450,59 @@ subtest 'acceptance' => sub {
 };
 
 
+subtest 'bodies of a POST' => sub {
+    my ($id, $link) = relay();
+    my $tomas = $t->token();
+    my $made_up = 'A' x 43;
+    my $empty = "POST /r/$made_up HTTP/1.1\r\nHost: localhost\r\n"
+        . "Authorization: Bearer $tomas\r\nConnection: close\r\n"
+        . "Content-Type: application/json\r\n";
+
+    for my $case (['no bytes', "Content-Length: 0\r\n\r\n"],
+                  ['no chunk', "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+                  ['a bad chunk', "Transfer-Encoding: chunked\r\n\r\nzz\r\n"])
+    {
+        my ($name, $rest) = @$case;
+
+        like($t->raw("$empty$rest"), qr{^HTTP/1\.1 400 }, $name);
+    }
+
+    my $body = '{"version":1}';
+
+    (my $chunked = $empty) =~ s/$made_up/$link/;
+    like($t->raw($chunked . "Transfer-Encoding: chunked\r\n\r\n"
+                 . "3\r\n{\"v\r\na\r\nersion\":1}\r\n0\r\n\r\n"),
+         qr{^HTTP/1\.1 200 }, 'a chunked body');
+};
+
+
+subtest 'a relay that was wiped and published anew' => sub {
+    my ($id, $link, $doc) = relay();
+
+    is($t->get("/r/$link", -bearer => $t->token())->json->{title},
+       $doc->{title}, 'the first');
+
+    $t->redis('FLUSHALL');
+    $doc->{title} = 'Another';
+    $t->publish(-document => $doc);
+    $link = $t->link();
+
+    is($t->get("/r/$link", -bearer => $t->token())->json->{title}, 'Another',
+       'no view of the first is left');
+};
+
+
+subtest 'an id that could not stand in a log' => sub {
+    my ($id, $link) = relay();
+    my ($key) = grep { $t->redis('GET', $_) eq $id }
+                     @{$t->redis('KEYS', 'relay:link:*')};
+
+    $t->redis('SET', $key, "x\n2026/12/01 00:00:00 [alert] forged");
+    is_answer($t->get("/r/$link", -bearer => $t->token()), 503, 'bad_record',
+              'a line feed in an id');
+};
+
+
 subtest 'rebound' => sub {
     my ($id, $link) = relay();
 

@@ -272,6 +272,7 @@ subtest 'publish: ok' => sub {
     is_deeply(last_receipt(), ['r', 'receipt'], 'receipt');
     is($redis->cmd('GET', $doc1), "{\"a\":\"\0\xff\"}", 'document, every byte');
     is_deeply(hash($head), { @head_fields, state => 'active', version => '1',
+                             digest => sha1_hex("{\"a\":\"\0\xff\"}"),
                              epoch => '1' }, 'head');
 
     $r = run('publish', [$head, "relay:doc:$h:2", $stream], 2, '2', 'r2',
