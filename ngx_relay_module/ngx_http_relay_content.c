@@ -71,7 +71,6 @@ static ngx_http_relay_header_t  ngx_http_relay_retry_header = {
 };
 
 static ngx_str_t  ngx_http_relay_location_name = ngx_string("Location");
-static ngx_str_t  ngx_http_relay_receipt_name = ngx_string("Relay-Receipt");
 
 static ngx_str_t  ngx_http_relay_json_type = ngx_string("application/json");
 static ngx_str_t  ngx_http_relay_text_type =
@@ -119,14 +118,6 @@ ngx_http_relay_content_handler(ngx_http_request_t *r)
     }
 
     r->headers_out.status = NGX_HTTP_OK;
-
-    if (ctx->receipt.len
-        && ngx_http_relay_add_header(r, &ngx_http_relay_receipt_name,
-                                     &ctx->receipt)
-           == NULL)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
 
     return ngx_http_relay_send(r, ctx, &ngx_http_relay_json_type,
                                ctx->body->data, ctx->body->len);

@@ -21,6 +21,7 @@
 typedef struct {
     ngx_str_t  body;
     unsigned   sent:1;
+    unsigned   done:1;
 } ngx_http_relay_filter_ctx_t;
 
 
@@ -29,6 +30,8 @@ static ngx_int_t ngx_http_relay_body_filter(ngx_http_request_t *r,
     ngx_chain_t *in);
 static ngx_uint_t ngx_http_relay_bound(ngx_http_request_t *r,
     ngx_http_relay_ctx_t *ctx);
+static ngx_int_t ngx_http_relay_hide_handler(ngx_http_request_t *r);
+static ngx_int_t ngx_http_relay_hide(ngx_http_request_t *r);
 static ngx_uint_t ngx_http_relay_own_answer(ngx_uint_t status);
 static ngx_int_t ngx_http_relay_replace(ngx_http_request_t *r,
     ngx_uint_t status, relay_reason_e reason);
@@ -120,6 +123,10 @@ ngx_http_relay_header_filter(ngx_http_request_t *r)
                                                 NGX_HTTP_BAD_GATEWAY);
     }
 
+    if (ctx == NULL && ngx_http_relay_hide(r) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
     if (ctx == NULL || ctx->outcome == NGX_HTTP_RELAY_UNDECIDED) {
 
         if (ngx_http_relay_own_answer(status)) {
@@ -150,7 +157,15 @@ ngx_http_relay_header_filter(ngx_http_request_t *r)
         ctx->outcome = NGX_HTTP_RELAY_DENIED;
         ctx->decision.verdict = RELAY_VERDICT_DENY;
         ctx->decision.reason = RELAY_REASON_INTERNAL;
-        ctx->decision.status = NGX_HTTP_INTERNAL_SERVER_ERROR;
+
+        if (status < NGX_HTTP_BAD_REQUEST
+            || !ngx_http_relay_own_answer(status)
+            || r->upstream != NULL)
+        {
+            status = NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+
+        ctx->decision.status = status;
     }
 
     ngx_http_clean_header(r);
@@ -184,6 +199,75 @@ ngx_http_relay_bound(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
 
     return rlcf->link != NULL && !rlcf->dry_run;
+}
+
+
+/*
+ * Runs before the access log: what relay_dry_run has left for a backend to see,
+ * and requests that end before PREACCESS without an answer, as "return 444".
+ */
+
+static ngx_int_t
+ngx_http_relay_hide_handler(ngx_http_request_t *r)
+{
+    ngx_http_relay_ctx_t       *ctx;
+    ngx_http_relay_loc_conf_t  *rlcf;
+
+    ctx = ngx_http_relay_get_ctx(r);
+
+    if (ctx != NULL) {
+
+        if (ctx->dry_run) {
+            ngx_http_relay_redact_uri(r, &ctx->token);
+        }
+
+        return NGX_OK;
+    }
+
+    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
+
+    if (rlcf->link == NULL
+        || ngx_http_get_module_ctx(r, ngx_http_relay_filter_module) != NULL)
+    {
+        return NGX_OK;
+    }
+
+    return ngx_http_relay_hide(r);
+}
+
+
+/* The token of a request without a state. */
+
+static ngx_int_t
+ngx_http_relay_hide(ngx_http_request_t *r)
+{
+    ngx_str_t                   value, token;
+    ngx_http_relay_loc_conf_t  *rlcf;
+
+    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
+
+    if (ngx_http_complex_value(r, rlcf->link, &value) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    token.len = value.len;
+    token.data = ngx_pnalloc(r->pool, value.len + 1);
+
+    if (token.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(token.data, value.data, value.len);
+
+    ngx_http_relay_redact(r, &token);
+
+    if (rlcf->dry_run) {
+        ngx_http_relay_redact_uri(r, &token);
+    }
+
+    ngx_explicit_memzero(token.data, token.len);
+
+    return NGX_OK;
 }
 
 
@@ -318,6 +402,7 @@ ngx_http_relay_kept_header(ngx_table_elt_t *h)
 static ngx_int_t
 ngx_http_relay_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
 {
+    size_t                        len;
     ngx_buf_t                    *b;
     ngx_uint_t                    last;
     ngx_chain_t                   out;
@@ -361,31 +446,40 @@ ngx_http_relay_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
         }
     }
 
-    if (!last || fctx->sent) {
+    /* the body goes out at once, its end with that of what it replaces */
+
+    len = (fctx->sent || r->header_only) ? 0 : fctx->body.len;
+
+    if (fctx->done || (len == 0 && !last)) {
         return ngx_http_next_body_filter(r, NULL);
     }
-
-    fctx->sent = 1;
 
     b = ngx_calloc_buf(r->pool);
     if (b == NULL) {
         return NGX_ERROR;
     }
 
-    if (fctx->body.len && !r->header_only) {
+    if (len) {
         b->pos = fctx->body.data;
-        b->last = fctx->body.data + fctx->body.len;
+        b->last = fctx->body.data + len;
         b->memory = 1;
+        b->flush = 1;
+
+        fctx->sent = 1;
     }
 
-    b->last_buf = (r == r->main) ? 1 : 0;
-    b->last_in_chain = 1;
+    if (last) {
+        b->last_buf = (r == r->main) ? 1 : 0;
+        b->last_in_chain = 1;
 
-    /* an upstream's trailers come after its header */
+        /* an upstream's trailers come after its header */
 
-    r->headers_out.trailers.part.nelts = 0;
-    r->headers_out.trailers.part.next = NULL;
-    r->headers_out.trailers.last = &r->headers_out.trailers.part;
+        r->headers_out.trailers.part.nelts = 0;
+        r->headers_out.trailers.part.next = NULL;
+        r->headers_out.trailers.last = &r->headers_out.trailers.part;
+
+        fctx->done = 1;
+    }
 
     out.buf = b;
     out.next = NULL;
@@ -397,6 +491,9 @@ ngx_http_relay_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
 static ngx_int_t
 ngx_http_relay_filter_init(ngx_conf_t *cf)
 {
+    ngx_array_t                 *a;
+    ngx_http_handler_pt         *h;
+    ngx_http_core_main_conf_t   *cmcf;
     ngx_http_relay_main_conf_t  *rmcf;
 
     rmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_relay_module);
@@ -404,6 +501,22 @@ ngx_http_relay_filter_init(ngx_conf_t *cf)
     if (!rmcf->enabled) {
         return NGX_OK;
     }
+
+    /* handlers of the log phase run first registered first */
+
+    cmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module);
+
+    a = &cmcf->phases[NGX_HTTP_LOG_PHASE].handlers;
+
+    if (ngx_array_push(a) == NULL) {
+        return NGX_ERROR;
+    }
+
+    h = a->elts;
+
+    ngx_memmove(h + 1, h, (a->nelts - 1) * sizeof(ngx_http_handler_pt));
+
+    *h = ngx_http_relay_hide_handler;
 
     ngx_http_next_header_filter = ngx_http_top_header_filter;
     ngx_http_top_header_filter = ngx_http_relay_header_filter;

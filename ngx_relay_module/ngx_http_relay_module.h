@@ -195,6 +195,9 @@ void ngx_http_relay_cleanup(void *data);    /* pool cleanup of the ctx */
  */
 void ngx_http_relay_redact(ngx_http_request_t *r, ngx_str_t *token);
 
+/* URI and arguments alone, with relay_dry_run too, which a backend sees. */
+void ngx_http_relay_redact_uri(ngx_http_request_t *r, ngx_str_t *token);
+
 /*
  * Removes from headers_in what would make a part or an oracle of the answer:
  * Range, If-Range, If-None-Match, If-Match, If-Modified-Since,

@@ -17,7 +17,7 @@ static ngx_uint_t ngx_http_relay_elsewhere(ngx_http_request_t *r,
 static ngx_str_t ngx_http_relay_target(ngx_str_t *line);
 static ngx_uint_t ngx_http_relay_mask(ngx_str_t *text, ngx_str_t *token);
 static ngx_uint_t ngx_http_relay_mask_copy(ngx_http_request_t *r,
-    ngx_str_t *text, ngx_str_t *token);
+    ngx_str_t *text, ngx_str_t *token, ngx_uint_t malformed);
 static u_char *ngx_http_relay_find(u_char *p, u_char *last, ngx_str_t *token,
     size_t *len);
 static size_t ngx_http_relay_spelled(u_char *p, u_char *last,
@@ -64,67 +64,91 @@ static ngx_str_t  ngx_http_relay_purposes[] = {
 
 
 /*
- * Bytes are overwritten where they are, since captures and values of variables
- * point at them.  After a redirect or in a subrequest URI and arguments may be
- * strings of the configuration: those are copied first.
+ * A backend behind relay_dry_run gets the request as it came, and logs get
+ * another request line; the rest is done before the access log is written.
  */
 
 void
 ngx_http_relay_redact(ngx_http_request_t *r, ngx_str_t *token)
 {
     ngx_str_t                   line, target;
-    ngx_uint_t                  i, found, shared;
+    ngx_uint_t                  i, malformed;
     ngx_list_part_t            *part;
     ngx_table_elt_t            *h;
     ngx_http_relay_loc_conf_t  *rlcf;
 
-    if (token->len == 0) {
-        return;
-    }
-
-    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
+    malformed = (relay_link_parse(ngx_http_relay_str(token)) != RELAY_OK);
 
     for (part = &r->headers_in.headers.part; part; part = part->next) {
         h = part->elts;
 
         for (i = 0; i < part->nelts; i++) {
-            if (ngx_http_relay_listed(&h[i].key, ngx_http_relay_referers)) {
+
+            if (!ngx_http_relay_listed(&h[i].key, ngx_http_relay_referers)) {
+                continue;
+            }
+
+            if (malformed) {
+                ngx_http_relay_mask_all(&h[i].value);
+
+            } else {
                 (void) ngx_http_relay_mask(&h[i].value, token);
             }
         }
     }
 
-    if (rlcf->dry_run) {
+    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
 
-        /* a backend gets the request as it came, logs another line */
-
-        line.len = r->request_line.len;
-        line.data = ngx_pstrdup(r->pool, &r->request_line);
-
-        if (line.data == NULL) {
-            ngx_str_set(&line, "");
-        }
-
-        r->request_line = line;
-
-        target = ngx_http_relay_target(&line);
-
-        if (ngx_http_relay_mask(&target, token) == 0
-            && !ngx_http_relay_elsewhere(r, token))
-        {
-            ngx_http_relay_mask_all(&target);
-        }
-
+    if (!rlcf->dry_run) {
+        ngx_http_relay_redact_uri(r, token);
         return;
     }
 
+    line.len = r->request_line.len;
+    line.data = ngx_pstrdup(r->pool, &r->request_line);
+
+    if (line.data == NULL) {
+        ngx_str_set(&r->request_line, "");
+        return;
+    }
+
+    r->request_line = line;
+
+    target = ngx_http_relay_target(&line);
+
+    if (target.len < RELAY_TOKEN_MIN
+        || (!malformed && ngx_http_relay_mask(&target, token))
+        || ngx_http_relay_elsewhere(r, token))
+    {
+        return;
+    }
+
+    ngx_http_relay_mask_all(&target);
+}
+
+
+/*
+ * Bytes are overwritten where they are, since captures and values of variables
+ * point at them.  After a redirect or in a subrequest URI and arguments may be
+ * strings of the configuration: those are copied first.  What is no token may
+ * be more or less than one: then nothing stays.
+ */
+
+void
+ngx_http_relay_redact_uri(ngx_http_request_t *r, ngx_str_t *token)
+{
+    ngx_str_t   target;
+    ngx_uint_t  found, shared, malformed;
+
+    malformed = (relay_link_parse(ngx_http_relay_str(token)) != RELAY_OK);
+
     if (r->internal) {
 
-        if (ngx_http_relay_mask_copy(r, &r->uri, token)) {
+        if (ngx_http_relay_mask_copy(r, &r->uri, token, malformed)) {
             ngx_http_set_exten(r);
         }
 
-        (void) ngx_http_relay_mask_copy(r, &r->args, token);
+        (void) ngx_http_relay_mask_copy(r, &r->args, token, malformed);
     }
 
     /*
@@ -141,22 +165,26 @@ ngx_http_relay_redact(ngx_http_request_t *r, ngx_str_t *token)
     shared = (r->unparsed_uri.data >= target.data
               && r->unparsed_uri.data < target.data + target.len);
 
-    found = ngx_http_relay_mask(&target, token);
+    found = 0;
 
-    if (!shared) {
-        found |= ngx_http_relay_mask(&r->unparsed_uri, token);
-    }
+    if (!malformed) {
+        found = ngx_http_relay_mask(&target, token);
 
-    if (!r->internal) {
-        found |= ngx_http_relay_mask(&r->uri, token);
-        found |= ngx_http_relay_mask(&r->args, token);
+        if (!shared) {
+            found |= ngx_http_relay_mask(&r->unparsed_uri, token);
+        }
+
+        if (!r->internal) {
+            found |= ngx_http_relay_mask(&r->uri, token);
+            found |= ngx_http_relay_mask(&r->args, token);
+        }
     }
 
     if (found || ngx_http_relay_elsewhere(r, token)) {
         return;
     }
 
-    /* it stands there in another form, in parts perhaps: nothing stays */
+    /* it stands there in another form, in parts perhaps */
 
     ngx_http_relay_mask_all(&target);
 
@@ -192,7 +220,7 @@ ngx_http_relay_elsewhere(ngx_http_request_t *r, ngx_str_t *token)
         return 1;
     }
 
-    if (token->len > RELAY_TOKEN_MAX) {
+    if (token->len == 0 || token->len > RELAY_TOKEN_MAX) {
         return 0;
     }
 
@@ -248,8 +276,8 @@ ngx_http_relay_target(ngx_str_t *line)
 
 /*
  * Masks the token in every spelling: each byte as it is or percent-encoded.
- * What is longer than a token is not searched for, since that would take its
- * length times the text's.
+ * The token is well-formed, thus short: the search takes its length times the
+ * text's.
  */
 
 static ngx_uint_t
@@ -258,11 +286,6 @@ ngx_http_relay_mask(ngx_str_t *text, ngx_str_t *token)
     size_t       len;
     u_char      *p, *last;
     ngx_uint_t   found;
-
-    if (token->len > RELAY_TOKEN_MAX) {
-        ngx_http_relay_mask_all(text);
-        return 1;
-    }
 
     found = 0;
 
@@ -286,11 +309,11 @@ ngx_http_relay_mask(ngx_str_t *text, ngx_str_t *token)
 
 static ngx_uint_t
 ngx_http_relay_mask_copy(ngx_http_request_t *r, ngx_str_t *text,
-    ngx_str_t *token)
+    ngx_str_t *token, ngx_uint_t malformed)
 {
     ngx_str_t  copy;
 
-    if (text->len == 0) {
+    if (text->len < RELAY_TOKEN_MIN) {
         return 0;
     }
 
@@ -302,7 +325,10 @@ ngx_http_relay_mask_copy(ngx_http_request_t *r, ngx_str_t *text,
         return 1;
     }
 
-    if (ngx_http_relay_mask(&copy, token) == 0) {
+    if (malformed) {
+        ngx_http_relay_mask_all(&copy);
+
+    } else if (!ngx_http_relay_mask(&copy, token)) {
         return 0;
     }
 

@@ -126,7 +126,7 @@ http {
     server {
         listen 127.0.0.1:$http;
 
-        location ~ ^/r/(?<relay_token>[^/]+)\$ {
+        location ~ ^/r/(?<relay_token>.*)\$ {
             relay_link \$relay_token;
             relay_package on;
         }

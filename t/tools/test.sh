@@ -4,8 +4,8 @@
 #
 #   sh t/tools/test.sh
 #
-# environment: BUILD (build), JOBS (2), UNIT and PROVE, the folder of unit test
-# programs and the folders of .t files, where not all are meant.
+# environment: BUILD (build) and JOBS (2); UNIT, a folder with unit tests that
+# are built already; PROVE, the .t files or folders, where not all are meant.
 
 set -u
 
@@ -52,7 +52,7 @@ fi
 
 echo "== unit tests"
 
-if make -s BUILD="$unit" SANITIZE="${SANITIZE:-}" unit; then
+if [ "$unit" != "$build" ] || make -s BUILD="$unit" unit; then
     good=0
     bad=0
     programs=0
