@@ -127,11 +127,11 @@ library() {
 }
 
 library jansson 'jansson' \
-    lib/relay_jwt.c lib/relay_view.c
+    lib/relay_jwt.c
 library hiredis 'hiredis/' \
     lib/relay_resp.c lib/relayctl_redis.c
 library cjose 'cjose/' \
-    lib/relay_jwt.c lib/relayctl_file.c
+    lib/relay_jwt.c
 library openssl 'openssl/' \
     lib/relay_link.c lib/relay_jwt.c
 
