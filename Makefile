@@ -27,7 +27,7 @@ MODULE = $(BUILD)/nginx/ngx_http_relay_module.so
 export BUILD JOBS
 
 
-.PHONY: help all run stop test asan clean module unit
+.PHONY: help all run stop test asan bench clean module unit
 
 help:
 	@echo 'make run    start Redis and nginx with the module on loopback and'
@@ -37,10 +37,12 @@ help:
 	@echo '            whether any log holds a link token'
 	@echo 'make asan   the same tests under AddressSanitizer and UBSan, nginx'
 	@echo '            itself included'
+	@echo 'make bench  ratios to nginx static, Lua, jansson, simdjson; BAR=NAME'
+	@echo '            measures one'
 	@echo 'make all    build the module and relayctl only'
 	@echo 'make clean  stop, and remove build/'
 	@echo
-	@echo 'run, test and asan install the Debian packages that are missing.'
+	@echo 'run, test, asan and bench install the Debian packages that are missing.'
 
 
 all: $(BUILD)/relayctl module
@@ -68,6 +70,13 @@ test:
 asan:
 	@sh t/tools/packages.sh build run test
 	@sh t/tools/asan.sh
+
+
+bench:
+	@sh t/tools/packages.sh build run wrk g++ libsimdjson-dev \
+	    libnginx-mod-http-lua lua-nginx-redis lua-cjson
+	@$(MAKE) --no-print-directory all
+	@BAR='$(BAR)' perl t/bench/run.pl
 
 
 clean:
