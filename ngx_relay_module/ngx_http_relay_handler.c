@@ -315,8 +315,10 @@ ngx_http_relay_parse_body(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
             return ngx_http_relay_refuse(r, ctx, RELAY_REASON_BAD_REQUEST);
         }
 
-        ngx_memcpy(buf + text.len, b->pos, len);
-        text.len += len;
+        if (len) {
+            ngx_memcpy(buf + text.len, b->pos, len);
+            text.len += len;
+        }
     }
 
     limits = relay_json_default_limits;
