@@ -132,13 +132,8 @@ make -s BUILD=$build CFLAGS="$CFLAGS" SANITIZE="$SANITIZE" \
     WARNINGS=$WARNINGS $build/relayctl unit
 
 ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1
+LSAN_OPTIONS=suppressions=$root/t/tools/lsan.supp:print_suppressions=0
 UBSAN_OPTIONS=print_stacktrace=1
-
-# what a configuration took is never given back by nginx -t and by the process
-# that becomes a daemon; a reload that leaks is t/http/reload.t's to see
-
-echo 'leak:ngx_init_cycle' > $build/lsan.supp
-LSAN_OPTIONS=suppressions=$root/$build/lsan.supp:print_suppressions=0
 RELAY_NGINX=$root/$objs/nginx
 RELAY_MODULE=
 RELAYCTL=$root/$build/relayctl

@@ -256,6 +256,12 @@ sub _nginx {
     }
 
     my $log = $conf eq 'nginx.conf' ? 'error.log' : 'tested.log';
+
+    # nginx -t ends without giving back what it took
+
+    local $ENV{ASAN_OPTIONS} = ($ENV{ASAN_OPTIONS} // '')
+        . ($conf eq 'nginx.conf' ? '' : ':detect_leaks=0');
+
     my $out = "$self->{dir}/nginx.out";
 
     my $pid = $self->_spawn($out, $self->{nginx}, '-p', "$self->{dir}/",
@@ -831,18 +837,36 @@ sub need {
 }
 
 
+# Whether nginx was built with sanitizers, whose memory is never flat.
+
+sub sanitized {
+    my ($self) = @_;
+
+    return $self->_configure_options() =~ /-fsanitize=/;
+}
+
+
 # Whether nginx has a module that its configure was asked for.
 
 sub has_module {
     my ($self, $name) = @_;
 
-    $self->{built} //= do {
+    return $self->_configure_options() =~ /--with-\Q$name\E(?:_module)?\b/;
+}
+
+
+sub _configure_options {
+    my ($self) = @_;
+
+    # a sanitizer would have its say about nginx -V too
+
+    local $ENV{ASAN_OPTIONS} = 'detect_leaks=0';
+
+    return $self->{built} //= do {
         open my $fh, '-|', "$self->{nginx} -V 2>&1" or die "nginx: $!\n";
         local $/;
         <$fh>;
     };
-
-    return $self->{built} =~ /--with-\Q$name\E(?:_module)?\b/;
 }
 
 
