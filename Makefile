@@ -73,8 +73,10 @@ asan:
 
 
 bench:
-	@sh t/tools/packages.sh build run wrk g++ libsimdjson-dev \
-	    libnginx-mod-http-lua lua-nginx-redis lua-cjson
+	@sh t/tools/packages.sh build run wrk redis-tools \
+	    libnginx-mod-http-lua lua-nginx-redis lua-cjson \
+	    lua-resty-core lua-resty-lrucache
+	@sh t/tools/packages.sh g++ libsimdjson-dev || :
 	@$(MAKE) --no-print-directory all
 	@BAR='$(BAR)' perl t/bench/run.pl
 
