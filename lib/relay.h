@@ -29,7 +29,7 @@ typedef uintptr_t  relay_uint_t;
 
 /*
  * A counted string, not terminated; points into memory that somebody else
- * owns.  Its layout is that of nginx's ngx_str_t, and the glue passes one for
+ * owns.  Its layout is that of nginx's own string, and the glue passes one for
  * the other: hence may_alias.
  */
 

@@ -198,7 +198,6 @@ ngx_http_relay_start(ngx_http_request_t *r, ngx_http_relay_loc_conf_t *rlcf,
     }
 
     if (rc == NGX_ABORT) {
-        ctx->bad_identity = 1;
         return ngx_http_relay_refuse(r, ctx, RELAY_REASON_BAD_TOKEN);
     }
 

@@ -154,7 +154,6 @@ struct ngx_http_relay_ctx_s {
 
     relay_act_e                  act;
     unsigned                     has_identity:1;
-    unsigned                     bad_identity:1;
     unsigned                     accepted:1;    /* this read made the grant */
     unsigned                     failed:1;      /* a command found no answer */
     unsigned                     waiting:1;

@@ -66,7 +66,6 @@ struct ngx_http_relay_snapshot_s {
 
     ngx_str_t                    email;     /* normalised and confirmed */
     relay_str_t                  document;
-    const char                  *bad_field;
     int64_t                      now;       /* Redis's time, when it is later */
 
     ngx_str_t                    word;      /* a script's answer */
@@ -104,6 +103,11 @@ static void ngx_http_relay_store_domains_reply(ngx_http_relay_slot_t *slot,
     relay_resp_reply_t *reply);
 static void ngx_http_relay_store_document_reply(ngx_http_relay_slot_t *slot,
     relay_resp_reply_t *reply);
+static ngx_int_t ngx_http_relay_store_receipt(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx, relay_receipt_kind_e kind, relay_str_t *stream,
+    relay_str_t *receipt);
+static ngx_int_t ngx_http_relay_store_run(ngx_http_relay_ctx_t *ctx,
+    const relay_script_t *script, ngx_uint_t argc, relay_str_t *argv);
 static void ngx_http_relay_store_script_reply(ngx_http_relay_slot_t *slot,
     relay_resp_reply_t *reply);
 static ngx_int_t ngx_http_relay_store_records(ngx_http_relay_ctx_t *ctx);
@@ -867,53 +871,89 @@ ngx_http_relay_store_input(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
     (argv)[(n)++].data = (s)->data
 
 
-ngx_int_t
-ngx_http_relay_store_serve(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+/* The receipt of this request and the name of its stream, in r->pool. */
+
+static ngx_int_t
+ngx_http_relay_store_receipt(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
+    relay_receipt_kind_e kind, relay_str_t *stream, relay_str_t *receipt)
 {
-    u_char                     *p;
     ngx_int_t                   rc;
-    ngx_uint_t                  i, n;
     relay_buf_t                 buf, key;
-    relay_str_t                *argv, receipt;
     relay_receipt_t             rec;
-    const relay_script_t       *script;
-    ngx_http_relay_snapshot_t  *ss;
     ngx_http_relay_loc_conf_t  *rlcf;
 
     rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
-
-    ss = ctx->snapshot;
-    script = relay_script("serve");
-
-    if (script == NULL) {
-        return NGX_ERROR;
-    }
 
     relay_buf_init(&buf, RELAY_RECEIPT_MAX);
     relay_buf_init(&key, NGX_HTTP_RELAY_KEY_BUF);
 
     rc = NGX_ERROR;
 
+    if (ngx_http_relay_receipt_fill(r, ctx, kind, &rec) == NGX_OK
+        && relay_receipt_encode(&rec, &buf) == RELAY_OK
+        && relay_key_receipts(&key, ngx_http_relay_str(&rlcf->prefix),
+                              ngx_http_relay_str(&ctx->relay))
+           == RELAY_OK)
+    {
+        relay_buf_str(&buf, receipt);
+        relay_buf_str(&key, stream);
+
+        if (ngx_http_relay_store_copy(r->pool, receipt) == NGX_OK) {
+            rc = ngx_http_relay_store_copy(r->pool, stream);
+        }
+    }
+
+    relay_buf_free(&buf);
+    relay_buf_free(&key);
+
+    return rc;
+}
+
+
+static ngx_int_t
+ngx_http_relay_store_run(ngx_http_relay_ctx_t *ctx,
+    const relay_script_t *script, ngx_uint_t argc, relay_str_t *argv)
+{
+    ngx_http_relay_loc_conf_t  *rlcf;
+
+    rlcf = ngx_http_get_module_loc_conf(ctx->request, ngx_http_relay_module);
+
+    ctx->snapshot->word.len = 0;
+
+    if (ngx_http_relay_store_submit(ctx, rlcf->redis->decisions,
+                                    ngx_http_relay_store_script_reply, 0,
+                                    script, argc, argv)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return NGX_AGAIN;
+}
+
+
+ngx_int_t
+ngx_http_relay_store_serve(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+{
+    u_char                     *p;
+    ngx_uint_t                  i, n;
+    relay_str_t                *argv, stream, receipt;
+    const relay_script_t       *script;
+    ngx_http_relay_snapshot_t  *ss;
+
+    ss = ctx->snapshot;
+    script = relay_script("serve");
+
     argv = ngx_palloc(r->pool, 16 * sizeof(relay_str_t));
     p = ngx_pnalloc(r->pool, NGX_INT_T_LEN);
 
-    if (argv == NULL || p == NULL
-        || ngx_http_relay_receipt_fill(r, ctx,
+    if (script == NULL || argv == NULL || p == NULL
+        || ngx_http_relay_store_receipt(r, ctx,
                ctx->decision.reason == RELAY_REASON_PREVIEW
-               ? RELAY_RECEIPT_PREVIEW : RELAY_RECEIPT_READ, &rec)
-           != NGX_OK
-        || relay_receipt_encode(&rec, &buf) != RELAY_OK
-        || relay_key_receipts(&key, ngx_http_relay_str(&rlcf->prefix),
-                              ngx_http_relay_str(&ctx->relay))
-           != RELAY_OK)
+               ? RELAY_RECEIPT_PREVIEW : RELAY_RECEIPT_READ, &stream, &receipt)
+           != NGX_OK)
     {
-        goto done;
-    }
-
-    relay_buf_str(&buf, &receipt);
-
-    if (ngx_http_relay_store_copy(r->pool, &receipt) != NGX_OK) {
-        goto done;
+        return NGX_ERROR;
     }
 
     n = 0;
@@ -928,12 +968,7 @@ ngx_http_relay_store_serve(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
         ngx_http_relay_arg(argv, n, ss->keys[i]);
     }
 
-    relay_buf_str(&key, &argv[n]);
-
-    if (ngx_http_relay_store_copy(r->pool, &argv[n++]) != NGX_OK) {
-        goto done;
-    }
-
+    ngx_http_relay_arg(argv, n, stream);
     ngx_http_relay_arg(argv, n, receipt);
 
     if (ctx->decision.owner) {
@@ -947,21 +982,7 @@ ngx_http_relay_store_serve(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
         ngx_http_relay_arg(argv, n, ss->fingerprints[i]);
     }
 
-    ss->word.len = 0;
-
-    rc = ngx_http_relay_store_submit(ctx, rlcf->redis->decisions,
-                                     ngx_http_relay_store_script_reply, 0,
-                                     script, n, argv);
-    if (rc == NGX_OK) {
-        rc = NGX_AGAIN;
-    }
-
-done:
-
-    relay_buf_free(&buf);
-    relay_buf_free(&key);
-
-    return rc;
+    return ngx_http_relay_store_run(ctx, script, n, argv);
 }
 
 
@@ -970,17 +991,11 @@ ngx_http_relay_store_accept(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 {
     u_char                     *p;
     u_char                      random[16];
-    ngx_int_t                   rc;
     ngx_str_t                   numbers[2];
     ngx_uint_t                  i, n, made, other;
-    relay_buf_t                 buf, key;
-    relay_str_t                *argv, receipt, link;
-    relay_receipt_t             rec;
+    relay_str_t                *argv, stream, receipt, link;
     const relay_script_t       *script;
     ngx_http_relay_snapshot_t  *ss;
-    ngx_http_relay_loc_conf_t  *rlcf;
-
-    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
 
     ss = ctx->snapshot;
     script = relay_script("accept");
@@ -1004,18 +1019,13 @@ ngx_http_relay_store_accept(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
         return NGX_ERROR;
     }
 
-    relay_buf_init(&buf, RELAY_RECEIPT_MAX);
-    relay_buf_init(&key, NGX_HTTP_RELAY_KEY_BUF);
-
-    rc = NGX_ERROR;
-
     /* "grt_" and 22 digits */
 
     p = ngx_pnalloc(r->pool, 4 + 24);
     argv = ngx_palloc(r->pool, 48 * sizeof(relay_str_t));
 
     if (p == NULL || argv == NULL) {
-        goto done;
+        return NGX_ERROR;
     }
 
     ctx->grant.data = p;
@@ -1032,7 +1042,7 @@ ngx_http_relay_store_accept(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     for (i = 0; i < 2; i++) {
         numbers[i].data = ngx_pnalloc(r->pool, NGX_INT64_LEN);
         if (numbers[i].data == NULL) {
-            goto done;
+            return NGX_ERROR;
         }
     }
 
@@ -1043,20 +1053,11 @@ ngx_http_relay_store_accept(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
                                  (int64_t) ss->head.version)
                      - numbers[1].data;
 
-    if (ngx_http_relay_receipt_fill(r, ctx, RELAY_RECEIPT_ACCEPT, &rec)
-        != NGX_OK
-        || relay_receipt_encode(&rec, &buf) != RELAY_OK
-        || relay_key_receipts(&key, ngx_http_relay_str(&rlcf->prefix),
-                              ngx_http_relay_str(&ctx->relay))
-           != RELAY_OK)
+    if (ngx_http_relay_store_receipt(r, ctx, RELAY_RECEIPT_ACCEPT, &stream,
+                                     &receipt)
+        != NGX_OK)
     {
-        goto done;
-    }
-
-    relay_buf_str(&buf, &receipt);
-
-    if (ngx_http_relay_store_copy(r->pool, &receipt) != NGX_OK) {
-        goto done;
+        return NGX_ERROR;
     }
 
     link.data = ctx->link;
@@ -1073,12 +1074,7 @@ ngx_http_relay_store_accept(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     ngx_http_relay_arg(argv, n, ss->keys[made]);
     ngx_http_relay_arg(argv, n, ss->keys[other]);
 
-    relay_buf_str(&key, &argv[n]);
-
-    if (ngx_http_relay_store_copy(r->pool, &argv[n++]) != NGX_OK) {
-        goto done;
-    }
-
+    ngx_http_relay_arg(argv, n, stream);
     ngx_http_relay_arg(argv, n, receipt);
     ngx_http_relay_arg(argv, n, ss->fingerprints[NGX_HTTP_RELAY_HEAD]);
     ngx_http_relay_arg(argv, n, ss->fingerprints[NGX_HTTP_RELAY_LINK]);
@@ -1111,21 +1107,7 @@ ngx_http_relay_store_accept(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     ngx_http_relay_arg_literal(argv, n, "accepted_version");
     ngx_http_relay_arg_str(argv, n, &numbers[1]);
 
-    ss->word.len = 0;
-
-    rc = ngx_http_relay_store_submit(ctx, rlcf->redis->decisions,
-                                     ngx_http_relay_store_script_reply, 0,
-                                     script, n, argv);
-    if (rc == NGX_OK) {
-        rc = NGX_AGAIN;
-    }
-
-done:
-
-    relay_buf_free(&buf);
-    relay_buf_free(&key);
-
-    return rc;
+    return ngx_http_relay_store_run(ctx, script, n, argv);
 }
 
 
