@@ -35,6 +35,7 @@ static relay_uint_t relay_grant_is_subject(const relay_identity_t *id,
     const relay_str_t *iss, const relay_str_t *sub);
 static void relay_grant_facts(const relay_grant_input_t *in,
     relay_grant_facts_t *f);
+static relay_uint_t relay_grant_listed(const relay_grant_input_t *in);
 static relay_uint_t relay_grant_blocked(const relay_grant_input_t *in);
 static relay_uint_t relay_grant_revoked(const relay_grant_input_t *in);
 static void relay_grant_terms(const relay_grant_input_t *in,
@@ -175,6 +176,14 @@ relay_grant_decide(const relay_grant_input_t *in, relay_decision_t *d)
 
     if (in->store_failed) {
         relay_grant_deny(d, RELAY_REASON_STORE_UNAVAILABLE);
+        return;
+    }
+
+    /* who is blocked shall not learn which links there are, either */
+
+    if (in->conceal && relay_grant_listed(in)) {
+        d->known = in->link_found && in->head != NULL && in->head->found;
+        relay_grant_deny(d, RELAY_REASON_BLOCKED);
         return;
     }
 
@@ -498,6 +507,21 @@ relay_grant_facts(const relay_grant_input_t *in, relay_grant_facts_t *f)
 }
 
 
+static relay_uint_t
+relay_grant_listed(const relay_grant_input_t *in)
+{
+    size_t  i;
+
+    for (i = 0; in->blocks != NULL && i < in->nblocks; i++) {
+        if (in->blocks[i].found && in->blocks[i].active) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
 /*
  * Where domains are blocked, a reader of an anyone relay must be of one that
  * can be looked at.
@@ -506,17 +530,10 @@ relay_grant_facts(const relay_grant_input_t *in, relay_grant_facts_t *f)
 static relay_uint_t
 relay_grant_blocked(const relay_grant_input_t *in)
 {
-    size_t  i;
-
-    for (i = 0; i < in->nblocks; i++) {
-        if (in->blocks[i].found && in->blocks[i].active) {
-            return 1;
-        }
-    }
-
-    return in->domains_blocked
-           && in->identity->email.len == 0
-           && in->head->access == RELAY_ACCESS_ANYONE;
+    return relay_grant_listed(in)
+           || (in->domains_blocked
+               && in->identity->email.len == 0
+               && in->head->access == RELAY_ACCESS_ANYONE);
 }
 
 

@@ -2,7 +2,8 @@
 /*
  * The view cache: one shared zone for all workers, least recently used first
  * out.  It can always be made again from the store: it holds no truth about
- * grants.  A worker sends from a copy of its own, never from the zone.
+ * grants.  A worker sends from a copy of its own, which its requests share,
+ * never from the zone.
  */
 
 
@@ -14,6 +15,8 @@
 
 
 #define NGX_HTTP_RELAY_CACHE_TRIES  8       /* entries given up for a new one */
+
+#define NGX_HTTP_RELAY_COPIES_SIZE  (8 * 1024 * 1024)   /* of a process */
 
 
 typedef struct {
@@ -34,8 +37,27 @@ typedef struct {
 } ngx_http_relay_cache_t;
 
 
+typedef struct {
+    ngx_str_node_t          sn;         /* must be the first */
+    ngx_queue_t             queue;
+    size_t                  size;
+    ngx_http_relay_body_t  *body;
+} ngx_http_relay_copy_t;
+
+
 static void ngx_http_relay_cache_delete(ngx_http_relay_cache_t *cache,
     ngx_slab_pool_t *shpool, ngx_http_relay_cache_node_t *node);
+static void ngx_http_relay_copy_add(ngx_str_t *key, uint32_t hash,
+    ngx_http_relay_body_t *body);
+static void ngx_http_relay_copy_delete(ngx_http_relay_copy_t *copy);
+
+
+/* of this process: most recently used first */
+
+static ngx_rbtree_t       ngx_http_relay_copies;
+static ngx_rbtree_node_t  ngx_http_relay_copies_sentinel;
+static ngx_queue_t        ngx_http_relay_copies_queue;
+static size_t             ngx_http_relay_copies_size;
 
 
 ngx_int_t
@@ -91,12 +113,32 @@ ngx_http_relay_cache_get(ngx_shm_zone_t *zone, ngx_str_t *key, int64_t now,
     uint32_t                      hash;
     ngx_slab_pool_t              *shpool;
     ngx_http_relay_body_t        *body;
+    ngx_http_relay_copy_t        *copy;
     ngx_http_relay_cache_t       *cache;
     ngx_http_relay_cache_node_t  *node;
 
+    hash = ngx_murmur_hash2(key->data, key->len);
+
+    copy = (ngx_http_relay_copy_t *)
+               ngx_str_rbtree_lookup(&ngx_http_relay_copies, key, hash);
+
+    if (copy != NULL) {
+        body = copy->body;
+
+        if (body->valid_until == 0 || now < body->valid_until) {
+            body->refs++;
+
+            ngx_queue_remove(&copy->queue);
+            ngx_queue_insert_head(&ngx_http_relay_copies_queue, &copy->queue);
+
+            return body;
+        }
+
+        ngx_http_relay_copy_delete(copy);
+    }
+
     cache = zone->data;
     shpool = (ngx_slab_pool_t *) zone->shm.addr;
-    hash = ngx_crc32_long(key->data, key->len);
     body = NULL;
 
     ngx_shmtx_lock(&shpool->mutex);
@@ -131,6 +173,10 @@ done:
 
     ngx_shmtx_unlock(&shpool->mutex);
 
+    if (body != NULL) {
+        ngx_http_relay_copy_add(key, hash, body);
+    }
+
     return body;
 }
 
@@ -149,7 +195,7 @@ ngx_http_relay_cache_put(ngx_shm_zone_t *zone, ngx_str_t *key,
 
     cache = zone->data;
     shpool = (ngx_slab_pool_t *) zone->shm.addr;
-    hash = ngx_crc32_long(key->data, key->len);
+    hash = ngx_murmur_hash2(key->data, key->len);
     size = offsetof(ngx_http_relay_cache_node_t, data) + key->len + body->len;
 
     ngx_shmtx_lock(&shpool->mutex);
@@ -206,6 +252,92 @@ ngx_http_relay_cache_delete(ngx_http_relay_cache_t *cache,
 }
 
 
+/*
+ * Copies of this process.  A key says all that a view depends on but the time,
+ * so that a copy cannot be wrong before its valid_until.
+ */
+
+static void
+ngx_http_relay_copy_add(ngx_str_t *key, uint32_t hash,
+    ngx_http_relay_body_t *body)
+{
+    size_t                  size;
+    ngx_queue_t            *q;
+    ngx_http_relay_copy_t  *copy;
+
+    size = sizeof(ngx_http_relay_copy_t) + key->len
+           + sizeof(ngx_http_relay_body_t) + body->len;
+
+    if (size > NGX_HTTP_RELAY_COPIES_SIZE / 8) {
+        return;
+    }
+
+    while (ngx_http_relay_copies_size + size > NGX_HTTP_RELAY_COPIES_SIZE) {
+        q = ngx_queue_last(&ngx_http_relay_copies_queue);
+        ngx_http_relay_copy_delete(ngx_queue_data(q, ngx_http_relay_copy_t,
+                                                  queue));
+    }
+
+    copy = ngx_alloc(sizeof(ngx_http_relay_copy_t) + key->len,
+                     ngx_cycle->log);
+    if (copy == NULL) {
+        return;
+    }
+
+    copy->sn.str.len = key->len;
+    copy->sn.str.data = (u_char *) copy + sizeof(ngx_http_relay_copy_t);
+    copy->sn.node.key = hash;
+    copy->size = size;
+    copy->body = body;
+
+    ngx_memcpy(copy->sn.str.data, key->data, key->len);
+
+    body->refs++;
+
+    ngx_rbtree_insert(&ngx_http_relay_copies, &copy->sn.node);
+    ngx_queue_insert_head(&ngx_http_relay_copies_queue, &copy->queue);
+    ngx_http_relay_copies_size += size;
+}
+
+
+static void
+ngx_http_relay_copy_delete(ngx_http_relay_copy_t *copy)
+{
+    ngx_rbtree_delete(&ngx_http_relay_copies, &copy->sn.node);
+    ngx_queue_remove(&copy->queue);
+    ngx_http_relay_copies_size -= copy->size;
+
+    ngx_http_relay_body_release(copy->body);
+    ngx_free(copy);
+}
+
+
+ngx_int_t
+ngx_http_relay_cache_init_process(ngx_cycle_t *cycle)
+{
+    ngx_rbtree_init(&ngx_http_relay_copies, &ngx_http_relay_copies_sentinel,
+                    ngx_str_rbtree_insert_value);
+    ngx_queue_init(&ngx_http_relay_copies_queue);
+
+    ngx_http_relay_copies_size = 0;
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_relay_cache_exit_process(ngx_cycle_t *cycle)
+{
+    ngx_queue_t  *q;
+
+    while (!ngx_queue_empty(&ngx_http_relay_copies_queue)) {
+        q = ngx_queue_head(&ngx_http_relay_copies_queue);
+        ngx_http_relay_copy_delete(ngx_queue_data(q, ngx_http_relay_copy_t,
+                                                  queue));
+    }
+}
+
+
 ngx_http_relay_body_t *
 ngx_http_relay_body_create(size_t len, ngx_log_t *log)
 {
@@ -220,6 +352,7 @@ ngx_http_relay_body_create(size_t len, ngx_log_t *log)
 
     body->data = (u_char *) body + sizeof(ngx_http_relay_body_t);
     body->len = len;
+    body->refs = 1;
 
     return body;
 }
@@ -228,7 +361,7 @@ ngx_http_relay_body_create(size_t len, ngx_log_t *log)
 void
 ngx_http_relay_body_release(ngx_http_relay_body_t *body)
 {
-    if (body != NULL) {
+    if (body != NULL && --body->refs == 0) {
         ngx_free(body);
     }
 }

@@ -11,6 +11,9 @@
 #include "ngx_http_relay_module.h"
 
 
+#define NGX_HTTP_RELAY_AGE  1000    /* ms, of a decision that is acted on */
+
+
 typedef struct {
     ngx_str_t  name;
     ngx_str_t  value;
@@ -99,6 +102,23 @@ ngx_http_relay_content_handler(ngx_http_request_t *r)
     }
 
     if (ctx->outcome == NGX_HTTP_RELAY_DENIED) {
+        return ngx_http_relay_answer(r, ctx);
+    }
+
+    /* what stood between phase and content may have taken its time */
+
+    if (ctx->outcome == NGX_HTTP_RELAY_ALLOWED
+        && ngx_http_relay_monotonic() - ctx->allowed > NGX_HTTP_RELAY_AGE)
+    {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "relay content was asked for %M ms after its decision",
+                      ngx_http_relay_monotonic() - ctx->allowed);
+
+        ctx->outcome = NGX_HTTP_RELAY_DENIED;
+        ctx->decision.verdict = RELAY_VERDICT_DENY;
+        ctx->decision.reason = RELAY_REASON_STORE_UNAVAILABLE;
+        ctx->decision.status = NGX_HTTP_SERVICE_UNAVAILABLE;
+
         return ngx_http_relay_answer(r, ctx);
     }
 

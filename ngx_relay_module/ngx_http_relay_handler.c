@@ -28,7 +28,7 @@ static void ngx_http_relay_body_handler(ngx_http_request_t *r);
 static ngx_int_t ngx_http_relay_parse_body(ngx_http_request_t *r,
     ngx_http_relay_ctx_t *ctx);
 static ngx_int_t ngx_http_relay_lookup(ngx_http_request_t *r,
-    ngx_http_relay_ctx_t *ctx);
+    ngx_http_relay_ctx_t *ctx, ngx_uint_t fresh);
 static ngx_int_t ngx_http_relay_decide(ngx_http_request_t *r,
     ngx_http_relay_ctx_t *ctx);
 static ngx_int_t ngx_http_relay_accepted(ngx_http_request_t *r,
@@ -214,7 +214,7 @@ ngx_http_relay_start(ngx_http_request_t *r, ngx_http_relay_loc_conf_t *rlcf,
     }
 
     if (r->method != NGX_HTTP_POST) {
-        return ngx_http_relay_lookup(r, ctx);
+        return ngx_http_relay_lookup(r, ctx, ctx->dry_run);
     }
 
     /* a POST accepts; only JSON, which no form of another site can send */
@@ -349,14 +349,24 @@ ngx_http_relay_parse_body(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
         return ngx_http_relay_refuse(r, ctx, RELAY_REASON_BAD_REQUEST);
     }
 
-    return ngx_http_relay_lookup(r, ctx);
+    return ngx_http_relay_lookup(r, ctx, 1);
 }
 
 
+/*
+ * A read may start from what this process remembers, since serve.lua judges it;
+ * whatever else is decided, is decided on records read afresh.
+ */
+
 static ngx_int_t
-ngx_http_relay_lookup(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+ngx_http_relay_lookup(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
+    ngx_uint_t fresh)
 {
-    if (ctx->rounds++ >= (ngx_uint_t) NGX_HTTP_RELAY_ROUNDS + ctx->accepted) {
+    ngx_int_t  rc;
+
+    if (fresh
+        && ctx->rounds++ >= (ngx_uint_t) NGX_HTTP_RELAY_ROUNDS + ctx->accepted)
+    {
         ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
                       "relay records changed %ui times under one read",
                       ctx->rounds - 1);
@@ -366,7 +376,13 @@ ngx_http_relay_lookup(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 
     ctx->failed = 0;
 
-    if (ngx_http_relay_store_lookup(r, ctx) != NGX_AGAIN) {
+    rc = ngx_http_relay_records_lookup(r, ctx, fresh);
+
+    if (rc == NGX_OK) {
+        return ngx_http_relay_decide(r, ctx);
+    }
+
+    if (rc != NGX_AGAIN) {
         return ngx_http_relay_refuse(r, ctx, RELAY_REASON_STORE_UNAVAILABLE);
     }
 
@@ -380,13 +396,19 @@ ngx_http_relay_decide(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     ngx_int_t            rc;
     relay_grant_input_t  in;
 
-    rc = ngx_http_relay_store_input(r, ctx, &in);
+    rc = ngx_http_relay_records_input(r, ctx, &in);
 
     if (rc == NGX_DECLINED) {
         return ngx_http_relay_refuse(r, ctx, RELAY_REASON_BAD_RECORD);
     }
 
     relay_grant_decide(&in, &ctx->decision);
+
+    if (ctx->remembered && !ctx->failed
+        && ctx->decision.verdict != RELAY_VERDICT_ALLOW)
+    {
+        return ngx_http_relay_lookup(r, ctx, 1);
+    }
 
     if (ctx->dry_run && ctx->decision.verdict != RELAY_VERDICT_DENY) {
 
@@ -429,21 +451,17 @@ ngx_http_relay_decide(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 static ngx_int_t
 ngx_http_relay_accepted(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 {
-    ngx_str_t  word;
-
     if (ctx->failed) {
         return ngx_http_relay_refuse(r, ctx, RELAY_REASON_RECEIPT_UNAVAILABLE);
     }
 
-    ngx_http_relay_store_word(ctx, &word);
-
-    if (word.len == 2 && ngx_strncmp(word.data, "ok", 2) == 0) {
+    if (relay_str_is(&ctx->word, "ok")) {
         ctx->accepted = 1;
     }
 
     /* "exists", "stale", "expired": decided afresh on what is there now */
 
-    return ngx_http_relay_lookup(r, ctx);
+    return ngx_http_relay_lookup(r, ctx, 1);
 }
 
 
@@ -456,7 +474,7 @@ ngx_http_relay_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
         return ngx_http_relay_refuse(r, ctx, RELAY_REASON_STORE_UNAVAILABLE);
     }
 
-    rc = ngx_http_relay_store_view(r, ctx);
+    rc = ngx_http_relay_document_view(r, ctx);
 
     if (rc == NGX_AGAIN) {
         return ngx_http_relay_wait(r, ctx, NGX_HTTP_RELAY_DOCUMENT);
@@ -481,23 +499,24 @@ ngx_http_relay_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 static ngx_int_t
 ngx_http_relay_served(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 {
-    ngx_str_t  word;
-
     if (ctx->failed) {
         return ngx_http_relay_refuse(r, ctx, RELAY_REASON_RECEIPT_UNAVAILABLE);
     }
 
-    ngx_http_relay_store_word(ctx, &word);
-
-    if (word.len == 2 && ngx_strncmp(word.data, "ok", 2) == 0) {
+    if (relay_str_is(&ctx->word, "ok")) {
         ctx->recorded = 1;
+        ngx_http_relay_records_remember(ctx);
+
         return ngx_http_relay_allow(r, ctx);
     }
 
+    /* "stale", "expired": decided afresh on what is there now */
+
     ngx_http_relay_body_release(ctx->body);
     ctx->body = NULL;
+    ctx->document_asked = 0;
 
-    return ngx_http_relay_lookup(r, ctx);
+    return ngx_http_relay_lookup(r, ctx, 1);
 }
 
 
@@ -535,6 +554,7 @@ ngx_http_relay_allow(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 {
     ctx->state = NGX_HTTP_RELAY_DONE;
     ctx->outcome = NGX_HTTP_RELAY_ALLOWED;
+    ctx->allowed = ngx_http_relay_monotonic();
 
     r->read_event_handler = ngx_http_block_reading;
 
@@ -623,6 +643,7 @@ ngx_http_relay_log_handler(ngx_http_request_t *r)
     sent = r->connection->sent - (off_t) r->header_size;
 
     if (!ctx->emitted
+        || ctx->outcome != NGX_HTTP_RELAY_ALLOWED
         || r->connection->error
         || r->connection->sent == 0
         || (r->method != NGX_HTTP_HEAD && ctx->body != NULL
@@ -640,7 +661,9 @@ ngx_http_relay_cleanup(void *data)
 {
     ngx_http_relay_ctx_t *ctx = data;
 
-    ngx_http_relay_store_cleanup(ctx);
+    ngx_http_relay_store_cancel(ctx);
+    ngx_http_relay_body_release(ctx->body);
+    ngx_http_relay_snapshot_release(ctx->snapshot);
 
     if (ctx->token.len) {
         ngx_explicit_memzero(ctx->token.data, ctx->token.len);

@@ -14,7 +14,6 @@
 #include "relay_package.h"
 
 
-#define NGX_HTTP_RELAY_PREFIX_MAX    128        /* bytes of relay_prefix */
 #define NGX_HTTP_RELAY_KEYS_MAX      65536      /* bytes of a key set's file */
 #define NGX_HTTP_RELAY_LEEWAY        60000      /* ms */
 #define NGX_HTTP_RELAY_LEEWAY_MAX    600000     /* ms */
@@ -265,6 +264,13 @@ static ngx_command_t  ngx_http_relay_commands[] = {
       0,
       &ngx_http_relay_consistencies },
 
+    { ngx_string("relay_block_bound"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_msec_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_relay_loc_conf_t, block_bound),
+      NULL },
+
     { ngx_string("relay_sign_in"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
       ngx_http_relay_set_sign_in,
@@ -425,6 +431,7 @@ ngx_http_relay_create_loc_conf(ngx_conf_t *cf)
     conf->view = NGX_CONF_UNSET_UINT;
     conf->receipts = NGX_CONF_UNSET_UINT;
     conf->consistency = NGX_CONF_UNSET_UINT;
+    conf->block_bound = NGX_CONF_UNSET_MSEC;
     conf->package = NGX_CONF_UNSET;
     conf->bind_subject = NGX_CONF_UNSET;
     conf->conceal = NGX_CONF_UNSET;
@@ -457,6 +464,7 @@ ngx_http_relay_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_uint_value(conf->receipts, prev->receipts,
                               NGX_HTTP_RELAY_RECEIPTS_ALL);
     ngx_conf_merge_uint_value(conf->consistency, prev->consistency, 0);
+    ngx_conf_merge_msec_value(conf->block_bound, prev->block_bound, 1000);
     ngx_conf_merge_value(conf->package, prev->package, 0);
     ngx_conf_merge_value(conf->bind_subject, prev->bind_subject, 0);
     ngx_conf_merge_value(conf->conceal, prev->conceal, 0);
@@ -1410,7 +1418,10 @@ ngx_http_relay_init_process(ngx_cycle_t *cycle)
         }
     }
 
-    if (ngx_http_relay_identity_init_process(cycle) != NGX_OK) {
+    if (ngx_http_relay_identity_init_process(cycle) != NGX_OK
+        || ngx_http_relay_records_init_process(cycle) != NGX_OK
+        || ngx_http_relay_cache_init_process(cycle) != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
@@ -1542,4 +1553,6 @@ ngx_http_relay_exit_process(ngx_cycle_t *cycle)
     }
 
     ngx_http_relay_identity_exit_process(cycle);
+    ngx_http_relay_records_exit_process(cycle);
+    ngx_http_relay_cache_exit_process(cycle);
 }

@@ -27,6 +27,9 @@
 #include "relay_view.h"
 
 
+#define NGX_HTTP_RELAY_PREFIX_MAX  128      /* bytes of relay_prefix */
+
+
 /* nginx's string as librelay's: the same layout, checked when compiled */
 
 #define ngx_http_relay_str(s)  ((relay_str_t *) (s))
@@ -80,6 +83,7 @@ typedef struct {
     ngx_uint_t                   view;          /* relay_view_e, NONE: any */
     ngx_uint_t                   receipts;      /* ngx_http_relay_receipts_e */
     ngx_uint_t                   consistency;
+    ngx_msec_t                   block_bound;
     ngx_flag_t                   package;
     ngx_flag_t                   bind_subject;
     ngx_flag_t                   conceal;
@@ -108,11 +112,12 @@ typedef enum {
 
 
 /*
- * A view ready to be sent: bytes and what the receipt says of them.  It is the
- * request's own, never in the zone.
+ * A view ready to be sent: bytes and what the receipt says of them.  Counted,
+ * shared by the requests of this process, never in the zone.
  */
 
 typedef struct {
+    ngx_uint_t                   refs;
     size_t                       len;
     u_char                      *data;
     size_t                       withheld;
@@ -122,6 +127,7 @@ typedef struct {
 
 
 typedef struct ngx_http_relay_ctx_s  ngx_http_relay_ctx_t;
+typedef struct ngx_http_relay_blocks_s  ngx_http_relay_blocks_t;
 typedef struct ngx_http_relay_snapshot_s  ngx_http_relay_snapshot_t;
 
 /*
@@ -140,6 +146,7 @@ struct ngx_http_relay_ctx_s {
     relay_identity_t             identity;  /* points into the pool */
     const char                  *identity_why;
     ngx_http_relay_snapshot_t   *snapshot;  /* records decided on */
+    ngx_http_relay_blocks_t     *blocks;    /* asked for by this request */
     relay_decision_t             decision;
     ngx_http_relay_body_t       *body;
 
@@ -152,10 +159,19 @@ struct ngx_http_relay_ctx_s {
     ngx_uint_t                   rounds;    /* of look-up */
     int64_t                      accept_version;
 
+    int64_t                      redis_now; /* where Redis's clock is ahead */
+    relay_str_t                  document;
+    ngx_str_t                    word;      /* a script's answer: "ok", ... */
+    ngx_msec_t                   allowed;   /* monotonic: when it was */
+
     relay_act_e                  act;
     unsigned                     has_identity:1;
     unsigned                     accepted:1;    /* this read made the grant */
     unsigned                     failed:1;      /* a command found no answer */
+    unsigned                     bad_record:1;  /* one cannot be decoded */
+    unsigned                     remembered:1;  /* the snapshot was not asked
+                                                   for by this request */
+    unsigned                     document_asked:1;
     unsigned                     waiting:1;
     unsigned                     recorded:1;    /* serve.lua took the receipt */
     unsigned                     dry_run:1;     /* nothing is enforced */
@@ -259,52 +275,85 @@ ngx_int_t ngx_http_relay_answer_headers(ngx_http_request_t *r);
 /* ngx_http_relay_filter_module.c has no exports */
 
 
-/* ngx_http_relay_store.c: records, documents, views */
+/* ngx_http_relay_records.c: what a decision rests on */
 
 /*
- * Asks Redis for all that a decision rests on.  NGX_AGAIN: asked, the request
- * is resumed when all is there; NGX_ERROR: the store is unavailable.
+ * Finds ctx->snapshot and what of the blocks concerns this reader.  NGX_OK: all
+ * is there; NGX_AGAIN: Redis was asked, the request is resumed when all is
+ * there; NGX_ERROR: the store is unavailable.  fresh: what this process
+ * remembers is forgotten and not looked at.
  */
-ngx_int_t ngx_http_relay_store_lookup(ngx_http_request_t *r,
-    ngx_http_relay_ctx_t *ctx);
+ngx_int_t ngx_http_relay_records_lookup(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx, ngx_uint_t fresh);
 
-/* The inputs of the decision from what the look-up found. */
-ngx_int_t ngx_http_relay_store_input(ngx_http_request_t *r,
+/*
+ * The inputs of the decision.  NGX_OK; NGX_DECLINED: a record cannot be
+ * decoded, which was logged.
+ */
+ngx_int_t ngx_http_relay_records_input(ngx_http_request_t *r,
     ngx_http_relay_ctx_t *ctx, relay_grant_input_t *in);
 
-/* accept.lua for the decision; NGX_AGAIN, NGX_ERROR. */
-ngx_int_t ngx_http_relay_store_accept(ngx_http_request_t *r,
-    ngx_http_relay_ctx_t *ctx);
+/* serve.lua found the snapshot true: the next read may start from it. */
+void ngx_http_relay_records_remember(ngx_http_relay_ctx_t *ctx);
+void ngx_http_relay_records_forget(ngx_http_relay_snapshot_t *ss);
+
+/* Lets a snapshot go that a request or the cache holds; NULL is ignored. */
+void ngx_http_relay_snapshot_release(ngx_http_relay_snapshot_t *ss);
+
+ngx_int_t ngx_http_relay_records_init_process(ngx_cycle_t *cycle);
+void ngx_http_relay_records_exit_process(ngx_cycle_t *cycle);
+
+
+/* ngx_http_relay_document.c */
 
 /*
  * The view of the decision.  NGX_OK: ctx->body is set; NGX_AGAIN: asked;
  * NGX_DECLINED: cannot be projected; NGX_ERROR: unavailable.
  */
-ngx_int_t ngx_http_relay_store_view(ngx_http_request_t *r,
+ngx_int_t ngx_http_relay_document_view(ngx_http_request_t *r,
     ngx_http_relay_ctx_t *ctx);
 
-/* serve.lua: guard and receipt; NGX_AGAIN, NGX_ERROR. */
+
+/* ngx_http_relay_store.c: commands of a request, scripts */
+
+/*
+ * serve.lua: guard and receipt; accept.lua: the grant of the decision.
+ * NGX_AGAIN: sent, ctx->word is the answer when the request is resumed;
+ * NGX_ERROR.
+ */
 ngx_int_t ngx_http_relay_store_serve(ngx_http_request_t *r,
     ngx_http_relay_ctx_t *ctx);
+ngx_int_t ngx_http_relay_store_accept(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
 
-/* The word that the last script answered with ("ok", "stale", ...), or "". */
-void ngx_http_relay_store_word(ngx_http_relay_ctx_t *ctx, ngx_str_t *word);
+/* Detaches from all commands that were not answered yet. */
+void ngx_http_relay_store_cancel(ngx_http_relay_ctx_t *ctx);
 
-void ngx_http_relay_store_cleanup(ngx_http_relay_ctx_t *ctx);
+/* Milliseconds of a clock that is never set back, read afresh. */
+ngx_msec_t ngx_http_relay_monotonic(void);
 
 
 /* ngx_http_relay_cache.c: the shared view cache */
 
 ngx_int_t ngx_http_relay_cache_init_zone(ngx_shm_zone_t *zone, void *data);
 
-/* A copy of a view that is still right at the time now, or NULL. */
+/*
+ * A view that is still right at the time now, or NULL: this process's copy, or
+ * one made of what is in the zone.  The caller releases it.
+ */
 ngx_http_relay_body_t *ngx_http_relay_cache_get(ngx_shm_zone_t *zone,
     ngx_str_t *key, int64_t now, ngx_log_t *log);
+
+/* The body must not change afterwards; the caller still releases its own. */
 void ngx_http_relay_cache_put(ngx_shm_zone_t *zone, ngx_str_t *key,
     ngx_http_relay_body_t *body);
 
+/* One reference, the caller's; NULL without memory. */
 ngx_http_relay_body_t *ngx_http_relay_body_create(size_t len, ngx_log_t *log);
 void ngx_http_relay_body_release(ngx_http_relay_body_t *body);
+
+ngx_int_t ngx_http_relay_cache_init_process(ngx_cycle_t *cycle);
+void ngx_http_relay_cache_exit_process(ngx_cycle_t *cycle);
 
 
 /* ngx_http_relay_receipt.c */

@@ -28,6 +28,7 @@ my $t = Relay::Test->new(http => <<'EOC', timeout => 300);
         add_header X-Version $relay_version always;
 
         %%RELAY%%
+        relay_block_bound 0;
 
         location ~ ^/r/(?<t1>[^/]+)$ {
             relay_link $t1;
@@ -63,6 +64,12 @@ my $t = Relay::Test->new(http => <<'EOC', timeout => 300);
             relay_link $t6;
             relay_package on;
             relay_view pass-on;
+        }
+
+        location ~ ^/bound/(?<t8>[^/]+)$ {
+            relay_link $t8;
+            relay_package on;
+            relay_block_bound 500ms;
         }
 
         location ~ ^/wide/(?<t7>[^/]+)$ {
@@ -556,7 +563,17 @@ subtest 'blocks' => sub {
                   "lifted $kind");
     }
 
-    my ($id, $link) = relay(access => 'anyone');
+    my ($id, $link) = relay();
+    my $tomas = $t->token();
+
+    $t->relayctl('block', 'email', 'tomas.lindqvist@norrvik.example');
+    is_answer($t->get("/conceal/$link", -bearer => $tomas), 403, 'blocked',
+              'concealed: a link that there is');
+    is_answer($t->get('/conceal/' . 'A' x 43, -bearer => $tomas), 403,
+              'blocked', 'concealed: one that there is not');
+    $t->relayctl('block', 'email', 'tomas.lindqvist@norrvik.example', '--lift');
+
+    ($id, $link) = relay(access => 'anyone');
     my $app = $t->token(sub => 'app-9', email => undef);
 
     is($t->get("/r/$link", -bearer => $app)->status, 200,
@@ -565,6 +582,73 @@ subtest 'blocks' => sub {
     is_answer($t->get("/r/$link", -bearer => $app), 403, 'blocked',
               'no address, domains blocked, an anyone relay');
     $t->relayctl('block', 'domain', 'evil.example', '--lift');
+};
+
+
+subtest 'blocks are remembered for their bound' => sub {
+    my ($id, $link) = relay();
+    my $tomas = $t->token();
+
+    is_answer($t->get("/bound/$link", -bearer => $tomas), 200, 'accepted',
+              'read');
+    is_answer($t->get("/bound/$link", -bearer => $tomas), 200, 'served',
+              'read again');
+
+    my $calls = sub {
+        my ($n) = $t->redis('INFO', 'commandstats')
+                  =~ /cmdstat_hgetall:calls=(\d+)/;
+        return $n;
+    };
+
+    my $asked = $calls->();
+    is_answer($t->get("/bound/$link", -bearer => $tomas), 200, 'served',
+              'and again');
+    cmp_ok($calls->() - $asked, '<=', 6,
+           'no record is asked for, blocks at most');
+
+    $t->relayctl('block', 'email', 'tomas.lindqvist@norrvik.example');
+    select undef, undef, undef, 0.5;
+    is_answer($t->get("/bound/$link", -bearer => $tomas), 403, 'blocked',
+              'blocked when the bound has passed');
+
+    $t->relayctl('block', 'email', 'tomas.lindqvist@norrvik.example', '--lift');
+    is_answer($t->get("/bound/$link", -bearer => $tomas), 200, 'served',
+              'lifted: at once, since a denial is never from memory');
+};
+
+
+subtest 'records that this process remembers' => sub {
+    my ($id, $link) = relay();
+    my $tomas = $t->token();
+    my $get = sub { $t->get("/bound/$link", -bearer => $tomas) };
+
+    is_answer($get->(), 200, 'accepted', 'read');
+
+    # a change that the edge did not make, whatever it is, holds at once
+
+    my ($grant) = @{$t->redis('KEYS', "relay:{$id}:g:*")};
+
+    for my $case (["relay:{$id}", 'state', 'revoked', 410, 'revoked'],
+                  ["relay:{$id}", 'exp', 1, 410, 'expired'],
+                  ["relay:{$id}", 'email', 'x@y.example', 403, 'not_named'],
+                  [$grant, 'state', 'revoked', 410, 'revoked'],
+                  [$grant, 'exp', 1, 410, 'expired'])
+    {
+        my ($key, $field, $value, $status, $reason) = @$case;
+
+        is_answer($get->(), 200, 'served', 'served from memory');
+
+        my $was = $t->redis('HGET', $key, $field);
+
+        $t->redis('HSET', $key, $field, $value);
+        is_answer($get->(), $status, $reason, "$field of $key");
+
+        $t->redis('HSET', $key, $field, $was);
+        is_answer($get->(), 200, 'served', 'restored');
+    }
+
+    $t->redis('DEL', "relay:{$id}");
+    is_answer($get->(), 404, 'unknown_link', 'the head is gone');
 };
 
 

@@ -348,6 +348,22 @@ test_blocked(void **state)
     tombstone(&c.by_email);
     check(&c, DENY, BLOCKED, 403);
 
+    /* concealed: one answer, whether there is such a link or not */
+
+    setup(&c);
+    c.in.conceal = 1;
+    c.blocks[0].found = 1;
+    c.blocks[0].active = 1;
+    check(&c, DENY, BLOCKED, 403);
+    assert_true(c.d.known);
+    c.in.link_found = 0;
+    c.head.found = 0;
+    c.link.found = 0;
+    check(&c, DENY, BLOCKED, 403);
+    assert_false(c.d.known);
+    c.in.conceal = 0;
+    check(&c, DENY, UNKNOWN_LINK, 404);
+
     /* a domain that cannot be looked at */
 
     setup(&c);
@@ -1245,7 +1261,9 @@ properties(case_t *c, const int *key, size_t *counts)
     }
 
     if (!c->in.link_found || !c->link.found || !c->head.found) {
-        hold(!yes && d->status == 404);
+        hold(!yes
+             && (d->status == 404
+                 || (c->in.conceal && d->reason == RELAY_REASON_BLOCKED)));
         return;
     }
 

@@ -1,0 +1,271 @@
+
+/*
+ * The document of an allowed read, and its view: out of the shared cache, else
+ * asked of Redis and projected.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "ngx_http_relay_store.h"
+
+#include "relay_package.h"
+
+
+static void ngx_http_relay_document_reply(ngx_http_relay_slot_t *slot,
+    relay_resp_reply_t *reply);
+static ngx_http_relay_body_t *ngx_http_relay_document_project(
+    ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx);
+
+
+/* scratch of this process, reused from document to document */
+
+static relay_json_tape_t  ngx_http_relay_tape;
+static relay_view_out_t   ngx_http_relay_out;
+
+
+ngx_int_t
+ngx_http_relay_document_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+{
+    relay_buf_t                  buf, key;
+    ngx_int_t                    rc;
+    relay_str_t                  argv[2], id;
+    ngx_uint_t                   cached;
+    ngx_http_relay_snapshot_t   *ss;
+    ngx_http_relay_loc_conf_t   *rlcf;
+    ngx_http_relay_main_conf_t  *rmcf;
+
+    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
+    rmcf = ngx_http_get_module_main_conf(r, ngx_http_relay_module);
+
+    ss = ctx->snapshot;
+
+    relay_buf_init(&buf, NGX_HTTP_RELAY_KEY_BUF);
+    relay_buf_init(&key, NGX_HTTP_RELAY_KEY_BUF);
+
+    rc = NGX_ERROR;
+
+    if (!relay_str_eq(&ss->head.schema,
+                      relay_view_policy_schema(rmcf->policy)))
+    {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "no view policy for document type \"%V\" of relay "
+                      "\"%V\"", ngx_http_ngx_str(&ss->head.schema),
+                      &ctx->relay);
+        rc = NGX_DECLINED;
+        goto done;
+    }
+
+    if (relay_key_document(&key, ngx_http_relay_str(&rlcf->prefix),
+                           ngx_http_relay_str(&ctx->relay),
+                           ctx->decision.version)
+        != RELAY_OK)
+    {
+        goto done;
+    }
+
+    /*
+     * Endpoint, document (prefix, relay, version, digest), epoch of the head,
+     * view.  The head knows the digest of its current version alone; without
+     * it a relay that was wiped and published anew could not be told apart.
+     */
+
+    cached = rmcf->zone != NULL && ss->head.digest.len
+             && ctx->decision.version == ss->head.version;
+
+    relay_buf_printf(&buf, "%.*s\n%.*s\n%.*s\n%lld\n%d\n%d\n%.*s",
+                     (int) rlcf->redis->url.len, rlcf->redis->url.data,
+                     (int) key.len, key.data,
+                     (int) ss->head.digest.len, ss->head.digest.data,
+                     (long long) ss->head.epoch,
+                     (int) ctx->decision.view, (int) ctx->decision.permission,
+                     RELAY_DIGEST_LEN,
+                     relay_view_policy_digest(rmcf->policy)->data);
+
+    if (buf.failed) {
+        goto done;
+    }
+
+    relay_buf_str(&buf, &id);
+
+    if (!ctx->document_asked) {
+
+        if (cached) {
+            ctx->body = ngx_http_relay_cache_get(rmcf->zone,
+                                                 ngx_http_ngx_str(&id),
+                                                 ngx_http_relay_store_now(ctx),
+                                                 r->connection->log);
+            if (ctx->body != NULL) {
+                rc = NGX_OK;
+                goto done;
+            }
+        }
+
+        relay_str_set(&argv[0], "GET");
+        relay_buf_str(&key, &argv[1]);
+
+        ctx->document_asked = 1;
+
+        rc = ngx_http_relay_store_submit(ctx, rlcf->redis->documents,
+                                         ngx_http_relay_document_reply, 0,
+                                         NULL, 2, argv);
+        if (rc == NGX_OK) {
+            rc = NGX_AGAIN;
+        }
+
+        goto done;
+    }
+
+    if (ctx->document.len == 0) {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "document \"%*s\" is not in Redis", key.len, key.data);
+        rc = NGX_DECLINED;
+        goto done;
+    }
+
+    ctx->body = ngx_http_relay_document_project(r, ctx);
+
+    if (ctx->body == NULL) {
+        rc = NGX_DECLINED;
+        goto done;
+    }
+
+    if (cached) {
+        ngx_http_relay_cache_put(rmcf->zone, ngx_http_ngx_str(&id), ctx->body);
+    }
+
+    rc = NGX_OK;
+
+done:
+
+    relay_buf_free(&buf);
+    relay_buf_free(&key);
+
+    return rc;
+}
+
+
+static void
+ngx_http_relay_document_reply(ngx_http_relay_slot_t *slot,
+    relay_resp_reply_t *reply)
+{
+    ngx_http_relay_ctx_t  *ctx;
+
+    ctx = slot->ctx;
+
+    if (reply->type != RELAY_RESP_BULK) {
+        return;
+    }
+
+    ctx->document = reply->str;
+
+    if (ngx_http_relay_store_copy(ctx->request->pool,
+                                  &ctx->document)
+        != NGX_OK)
+    {
+        ctx->failed = 1;
+    }
+}
+
+
+/* NULL: withheld; the cause was logged. */
+
+static ngx_http_relay_body_t *
+ngx_http_relay_document_project(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx)
+{
+    size_t                       i;
+    u_char                      *p;
+    int64_t                      version;
+    relay_str_t                 *doc, s;
+    const char                  *why;
+    relay_json_error_t           err;
+    relay_view_params_t          params;
+    ngx_http_relay_body_t       *body;
+    ngx_http_relay_main_conf_t  *rmcf;
+
+    rmcf = ngx_http_get_module_main_conf(r, ngx_http_relay_module);
+
+    doc = &ctx->document;
+
+    if (relay_json_parse(&ngx_http_relay_tape, doc, &relay_json_default_limits,
+                         &err)
+        != RELAY_OK)
+    {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "document of relay \"%V\" withheld: line %uz, "
+                      "column %uz: %s", &ctx->relay, err.line, err.column,
+                      err.text ? err.text : "no memory");
+        return NULL;
+    }
+
+    /* a document under another's key, or another version, is nobody's */
+
+    why = "its id is not the relay's";
+
+    i = relay_json_get(&ngx_http_relay_tape, doc, 0, "id", 2);
+
+    if (i == 0 || !relay_json_str_is(&ngx_http_relay_tape, doc, i,
+                                     (char *) ctx->relay.data, ctx->relay.len))
+    {
+        goto withheld;
+    }
+
+    why = "its version is not the one it is stored under";
+
+    i = relay_json_get(&ngx_http_relay_tape, doc, 0, "version", 7);
+
+    if (i == 0
+        || relay_json_int(&ngx_http_relay_tape, doc, i, &version) != RELAY_OK
+        || version != ctx->decision.version)
+    {
+        goto withheld;
+    }
+
+    params.now = ngx_http_relay_store_now(ctx);
+    params.permission = ctx->decision.permission;
+
+    why = "no memory";
+
+    if (relay_view_project(rmcf->policy, doc, &ngx_http_relay_tape,
+                           ctx->decision.view, &params, &ngx_http_relay_out,
+                           &why)
+        != RELAY_OK)
+    {
+        goto withheld;
+    }
+
+    why = "no memory";
+
+    body = ngx_http_relay_body_create(ngx_http_relay_out.len,
+                                      r->connection->log);
+    if (body == NULL) {
+        goto withheld;
+    }
+
+    p = body->data;
+
+    for (i = 0; i < ngx_http_relay_out.n; i++) {
+        p = ngx_cpymem(p, ngx_http_relay_out.spans[i].data,
+                       ngx_http_relay_out.spans[i].len);
+    }
+
+    body->withheld = ngx_http_relay_out.withheld;
+    body->valid_until = ngx_http_relay_out.valid_until;
+
+    s.data = body->data;
+    s.len = body->len;
+
+    relay_digest(&s, body->digest);
+
+    return body;
+
+withheld:
+
+    ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                  "document of relay \"%V\" withheld: %s", &ctx->relay, why);
+
+    return NULL;
+}
