@@ -13,7 +13,6 @@
 #define RELAY_BUF_FIRST  128    /* bytes of the first allocation */
 
 
-static unsigned char *relay_buf_reserve(relay_buf_t *b, size_t len);
 static size_t relay_buf_utf8(const unsigned char *p, const unsigned char *last);
 
 
@@ -44,9 +43,7 @@ relay_buf_reset(relay_buf_t *b)
 }
 
 
-/* Room for len more bytes, or NULL; b->len is left to the caller. */
-
-static unsigned char *
+unsigned char *
 relay_buf_reserve(relay_buf_t *b, size_t len)
 {
     size_t          size;

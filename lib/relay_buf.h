@@ -42,6 +42,12 @@ relay_int_t relay_buf_printf(relay_buf_t *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
+ * Room for len more bytes at the end of the content, or NULL (b->failed is
+ * set).  The caller writes there and adds what it wrote to b->len.
+ */
+unsigned char *relay_buf_reserve(relay_buf_t *b, size_t len);
+
+/*
  * Appends s as a JSON string with its quotes.  Control characters, quote and
  * backslash are escaped; bytes that are not UTF-8 become U+FFFD.
  */

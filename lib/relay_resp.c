@@ -54,8 +54,8 @@ static void *relay_resp_refuse(const redisReadTask *task, const char *why);
 static relay_resp_reply_t *relay_resp_create(const redisReadTask *task,
     relay_resp_type_e type, size_t extra);
 static size_t relay_resp_number_len(size_t n);
-static void relay_resp_append_head(relay_buf_t *out, unsigned char type,
-    size_t n);
+static unsigned char *relay_resp_head(unsigned char *p, unsigned char type,
+    size_t n, size_t len);
 
 
 static size_t
@@ -71,19 +71,33 @@ relay_resp_number_len(size_t n)
 }
 
 
-static void
-relay_resp_append_head(relay_buf_t *out, unsigned char type, size_t n)
+/* "*2\r\n", "$5\r\n": the digits are known to be len. */
+
+static unsigned char *
+relay_resp_head(unsigned char *p, unsigned char type, size_t n, size_t len)
 {
-    relay_buf_append_c(out, type);
-    relay_buf_append_int(out, (int64_t) n);
-    relay_buf_append(out, "\r\n", 2);
+    size_t  i;
+
+    *p++ = type;
+
+    for (i = len; i; i--) {
+        p[i - 1] = (unsigned char) ('0' + n % 10);
+        n /= 10;
+    }
+
+    p += len;
+    *p++ = '\r';
+    *p++ = '\n';
+
+    return p;
 }
 
 
 relay_int_t
 relay_resp_format(relay_buf_t *out, size_t argc, const relay_str_t *argv)
 {
-    size_t  i, len, size, before;
+    size_t          i, len, size;
+    unsigned char  *p;
 
     if (out->failed || argc == 0 || out->len > out->max) {
         return RELAY_ERROR;
@@ -110,25 +124,33 @@ relay_resp_format(relay_buf_t *out, size_t argc, const relay_str_t *argv)
         return RELAY_ERROR;
     }
 
-    before = out->len;
+    p = relay_buf_reserve(out, len);
 
-    relay_resp_append_head(out, '*', argc);
+    if (p == NULL) {
 
-    for (i = 0; i < argc; i++) {
-        relay_resp_append_head(out, '$', argv[i].len);
-        relay_buf_append_str(out, &argv[i]);
-        relay_buf_append(out, "\r\n", 2);
-    }
+        /* no memory: what is in the buffer is still good */
 
-    if (out->failed) {
-
-        /* no memory: half a command must never stay in a queue */
-
-        out->len = before;
         out->failed = 0;
 
         return RELAY_ERROR;
     }
+
+    p = relay_resp_head(p, '*', argc, relay_resp_number_len(argc));
+
+    for (i = 0; i < argc; i++) {
+        p = relay_resp_head(p, '$', argv[i].len,
+                            relay_resp_number_len(argv[i].len));
+
+        if (argv[i].len) {
+            memcpy(p, argv[i].data, argv[i].len);
+            p += argv[i].len;
+        }
+
+        *p++ = '\r';
+        *p++ = '\n';
+    }
+
+    out->len += len;
 
     return RELAY_OK;
 }

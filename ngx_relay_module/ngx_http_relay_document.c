@@ -14,6 +14,9 @@
 #include "relay_package.h"
 
 
+#define NGX_HTTP_RELAY_DOCUMENT_ID  8192    /* bytes, of a view in the cache */
+
+
 static void ngx_http_relay_document_reply(ngx_http_relay_slot_t *slot,
     relay_resp_reply_t *reply);
 static ngx_http_relay_body_t *ngx_http_relay_document_project(
@@ -25,14 +28,22 @@ static ngx_http_relay_body_t *ngx_http_relay_document_project(
 static relay_json_tape_t  ngx_http_relay_tape;
 static relay_view_out_t   ngx_http_relay_out;
 
+static relay_buf_t        ngx_http_relay_document_key = {
+    .max = NGX_HTTP_RELAY_KEY_BUF
+};
+
+static relay_buf_t        ngx_http_relay_document_id = {
+    .max = NGX_HTTP_RELAY_DOCUMENT_ID
+};
+
 
 ngx_int_t
 ngx_http_relay_document_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 {
-    relay_buf_t                  buf, key;
-    ngx_int_t                    rc;
-    relay_str_t                  argv[2], id;
+    ngx_str_t                    name;
     ngx_uint_t                   cached;
+    relay_buf_t                 *key, *id;
+    relay_str_t                  argv[2];
     ngx_http_relay_snapshot_t   *ss;
     ngx_http_relay_loc_conf_t   *rlcf;
     ngx_http_relay_main_conf_t  *rmcf;
@@ -42,11 +53,6 @@ ngx_http_relay_document_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 
     ss = ctx->snapshot;
 
-    relay_buf_init(&buf, NGX_HTTP_RELAY_KEY_BUF);
-    relay_buf_init(&key, NGX_HTTP_RELAY_KEY_BUF);
-
-    rc = NGX_ERROR;
-
     if (!relay_str_eq(&ss->head.schema,
                       relay_view_policy_schema(rmcf->policy)))
     {
@@ -54,16 +60,21 @@ ngx_http_relay_document_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
                       "no view policy for document type \"%V\" of relay "
                       "\"%V\"", ngx_http_ngx_str(&ss->head.schema),
                       &ctx->relay);
-        rc = NGX_DECLINED;
-        goto done;
+        return NGX_DECLINED;
     }
 
-    if (relay_key_document(&key, ngx_http_relay_str(&rlcf->prefix),
+    key = &ngx_http_relay_document_key;
+    id = &ngx_http_relay_document_id;
+
+    relay_buf_reset(key);
+    relay_buf_reset(id);
+
+    if (relay_key_document(key, ngx_http_relay_str(&rlcf->prefix),
                            ngx_http_relay_str(&ctx->relay),
                            ctx->decision.version)
         != RELAY_OK)
     {
-        goto done;
+        return NGX_ERROR;
     }
 
     /*
@@ -75,75 +86,69 @@ ngx_http_relay_document_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     cached = rmcf->zone != NULL && ss->head.digest.len
              && ctx->decision.version == ss->head.version;
 
-    relay_buf_printf(&buf, "%.*s\n%.*s\n%.*s\n%lld\n%d\n%d\n%.*s",
-                     (int) rlcf->redis->url.len, rlcf->redis->url.data,
-                     (int) key.len, key.data,
-                     (int) ss->head.digest.len, ss->head.digest.data,
-                     (long long) ss->head.epoch,
-                     (int) ctx->decision.view, (int) ctx->decision.permission,
-                     RELAY_DIGEST_LEN,
-                     relay_view_policy_digest(rmcf->policy)->data);
+    relay_buf_append_str(id, ngx_http_relay_str(&rlcf->redis->url));
+    relay_buf_append_c(id, '\n');
+    relay_buf_append(id, key->data, key->len);
+    relay_buf_append_c(id, '\n');
+    relay_buf_append_str(id, &ss->head.digest);
+    relay_buf_append_c(id, '\n');
+    relay_buf_append_int(id, ss->head.epoch);
+    relay_buf_append_c(id, '\n');
+    relay_buf_append_c(id, (u_char) ('0' + ctx->decision.view));
+    relay_buf_append_c(id, (u_char) ('0' + ctx->decision.permission));
+    relay_buf_append_str(id, relay_view_policy_digest(rmcf->policy));
 
-    if (buf.failed) {
-        goto done;
+    if (id->failed) {
+        return NGX_ERROR;
     }
 
-    relay_buf_str(&buf, &id);
+    name.len = id->len;
+    name.data = id->data;
 
     if (!ctx->document_asked) {
 
         if (cached) {
-            ctx->body = ngx_http_relay_cache_get(rmcf->zone,
-                                                 ngx_http_ngx_str(&id),
+            ctx->body = ngx_http_relay_cache_get(rmcf->zone, &name,
                                                  ngx_http_relay_store_now(ctx),
                                                  r->connection->log);
             if (ctx->body != NULL) {
-                rc = NGX_OK;
-                goto done;
+                return NGX_OK;
             }
         }
 
         relay_str_set(&argv[0], "GET");
-        relay_buf_str(&key, &argv[1]);
+        relay_buf_str(key, &argv[1]);
 
         ctx->document_asked = 1;
 
-        rc = ngx_http_relay_store_submit(ctx, rlcf->redis->documents,
-                                         ngx_http_relay_document_reply, 0,
-                                         NULL, 2, argv);
-        if (rc == NGX_OK) {
-            rc = NGX_AGAIN;
+        if (ngx_http_relay_store_submit(ctx, rlcf->redis->documents,
+                                        ngx_http_relay_document_reply, 0,
+                                        NULL, 2, argv)
+            != NGX_OK)
+        {
+            return NGX_ERROR;
         }
 
-        goto done;
+        return NGX_AGAIN;
     }
 
     if (ctx->document.len == 0) {
         ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
-                      "document \"%*s\" is not in Redis", key.len, key.data);
-        rc = NGX_DECLINED;
-        goto done;
+                      "document \"%*s\" is not in Redis", key->len, key->data);
+        return NGX_DECLINED;
     }
 
     ctx->body = ngx_http_relay_document_project(r, ctx);
 
     if (ctx->body == NULL) {
-        rc = NGX_DECLINED;
-        goto done;
+        return NGX_DECLINED;
     }
 
     if (cached) {
-        ngx_http_relay_cache_put(rmcf->zone, ngx_http_ngx_str(&id), ctx->body);
+        ngx_http_relay_cache_put(rmcf->zone, &name, ctx->body);
     }
 
-    rc = NGX_OK;
-
-done:
-
-    relay_buf_free(&buf);
-    relay_buf_free(&key);
-
-    return rc;
+    return NGX_OK;
 }
 
 

@@ -54,26 +54,33 @@ static ngx_http_relay_main_conf_t  *ngx_http_relay_receipt_rmcf;
 #define NGX_HTTP_RELAY_RECEIPT_ID_MAX  (128 + 1 + NGX_INT64_LEN)
 
 
+/* scratch of this process */
+
+static relay_buf_t  ngx_http_relay_receipt_id = {
+    .max = NGX_HTTP_RELAY_RECEIPT_ID_MAX
+};
+
+
 static void
 ngx_http_relay_receipt_next_id(ngx_http_relay_main_conf_t *rmcf, u_char *buf,
     ngx_str_t *id)
 {
-    relay_buf_t  b;
+    relay_buf_t  *b;
 
-    relay_buf_init(&b, NGX_HTTP_RELAY_RECEIPT_ID_MAX);
+    b = &ngx_http_relay_receipt_id;
+
+    relay_buf_reset(b);
 
     id->data = buf;
     id->len = 0;
 
     if (relay_receipt_id(ngx_http_relay_str(&rmcf->process),
-                         ++rmcf->sequence, &b)
+                         ++rmcf->sequence, b)
         == RELAY_OK)
     {
-        ngx_memcpy(buf, b.data, b.len);
-        id->len = b.len;
+        ngx_memcpy(buf, b->data, b->len);
+        id->len = b->len;
     }
-
-    relay_buf_free(&b);
 }
 
 

@@ -26,6 +26,11 @@ static void ngx_http_relay_store_script_reply(ngx_http_relay_slot_t *slot,
     relay_resp_reply_t *reply);
 
 
+/* scratch of this process, for one receipt at a time */
+
+static relay_buf_t  ngx_http_relay_receipt_buf = { .max = RELAY_RECEIPT_MAX };
+
+
 int64_t
 ngx_http_relay_store_now(ngx_http_relay_ctx_t *ctx)
 {
@@ -239,24 +244,22 @@ static ngx_int_t
 ngx_http_relay_store_receipt(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
     relay_receipt_kind_e kind, relay_str_t *receipt)
 {
-    ngx_int_t        rc;
-    relay_buf_t      buf;
-    relay_receipt_t  rec;
+    relay_buf_t      *buf;
+    relay_receipt_t   rec;
 
-    relay_buf_init(&buf, RELAY_RECEIPT_MAX);
+    buf = &ngx_http_relay_receipt_buf;
 
-    rc = NGX_ERROR;
+    relay_buf_reset(buf);
 
-    if (ngx_http_relay_receipt_fill(r, ctx, kind, &rec) == NGX_OK
-        && relay_receipt_encode(&rec, &buf) == RELAY_OK)
+    if (ngx_http_relay_receipt_fill(r, ctx, kind, &rec) != NGX_OK
+        || relay_receipt_encode(&rec, buf) != RELAY_OK)
     {
-        relay_buf_str(&buf, receipt);
-        rc = ngx_http_relay_store_copy(r->pool, receipt);
+        return NGX_ERROR;
     }
 
-    relay_buf_free(&buf);
+    relay_buf_str(buf, receipt);
 
-    return rc;
+    return ngx_http_relay_store_copy(r->pool, receipt);
 }
 
 
