@@ -78,6 +78,21 @@ static ngx_str_t  ngx_http_relay_location_name = ngx_string("Location");
 static ngx_str_t  ngx_http_relay_json_type = ngx_string("application/json");
 static ngx_str_t  ngx_http_relay_text_type =
     ngx_string("text/plain; charset=utf-8");
+static ngx_str_t  ngx_http_relay_html_type =
+    ngx_string("text/html; charset=utf-8");
+
+
+/*
+ * A person who followed a link in a mail, or comes back from signing in: the
+ * click makes the request one of this site, and no other page can make it.
+ */
+
+static ngx_str_t  ngx_http_relay_cross_site_body = ngx_string(
+    "<!doctype html>\n"
+    "<meta name=viewport content=\"width=device-width\">\n"
+    "<title>Open the relay</title>\n"
+    "<p>Another site led here. <a href=\"\">Open the relay</a></p>\n"
+);
 
 
 ngx_int_t
@@ -295,7 +310,8 @@ ngx_http_relay_send(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
 
 
 /*
- * The body is a sentence to a browser, else JSON.  Without memory it is empty:
+ * The body is a sentence to a browser (to one that another site sent here, a
+ * link to go on), else JSON.  Without memory it is empty:
  * the status says enough.
  */
 
@@ -318,6 +334,13 @@ ngx_http_relay_denial_body(ngx_http_request_t *r, ngx_uint_t status,
     ngx_str_null(body);
 
     if (ngx_http_relay_navigation(r)) {
+
+        if (reason == RELAY_REASON_CROSS_SITE) {
+            *type = ngx_http_relay_html_type;
+            *body = ngx_http_relay_cross_site_body;
+            return;
+        }
+
         *type = ngx_http_relay_text_type;
 
         body->data = ngx_pnalloc(r->pool, sentence->len + 1);

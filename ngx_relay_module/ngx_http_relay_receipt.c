@@ -17,6 +17,8 @@
 #define NGX_HTTP_RELAY_DENIALS_PERIOD  60000    /* ms */
 #define NGX_HTTP_RELAY_DENIALS_TICK    1000     /* ms */
 
+#define NGX_HTTP_RELAY_RECEIPT_LINE    1536     /* bytes of one, logged */
+
 
 typedef struct {
     ngx_str_node_t                sn;
@@ -421,11 +423,19 @@ ngx_http_relay_receipt_sent(void *data, ngx_int_t rc,
 }
 
 
+/* nginx cuts a line at 2048 bytes, and a receipt must not be cut. */
+
 static void
 ngx_http_relay_receipt_log(relay_str_t *text, ngx_log_t *log)
 {
-    ngx_log_error(NGX_LOG_ERR, log, 0, "relay receipt not recorded: %V",
-                  ngx_http_ngx_str(text));
+    size_t  pos, len;
+
+    for (pos = 0; pos < text->len; pos += len) {
+        len = ngx_min(text->len - pos, NGX_HTTP_RELAY_RECEIPT_LINE);
+
+        ngx_log_error(NGX_LOG_ERR, log, 0, "relay receipt not recorded%s: %*s",
+                      pos ? ", continued" : "", len, text->data + pos);
+    }
 }
 
 

@@ -132,6 +132,26 @@ for my $case (
     }
 }
 
+# a link in a mail: one click makes it this site's own request
+
+my @navigation = (Cookie => 'session=tomas', 'Sec-Fetch-Mode' => 'navigate',
+                  'Sec-Fetch-Dest' => 'document', Accept => 'text/html');
+
+$r = $t->get("/oauth2-plain/$link", @navigation,
+             'Sec-Fetch-Site' => 'cross-site');
+is($r->status, 403, 'a navigation that another site began');
+like($r->header('Content-Type'), qr{^text/html}, 'is answered with a page');
+like($r->body, qr/<a href="">/, 'whose link leads to the same place');
+unlike($r->raw, qr/Norrvik|\Q$link\E/, 'and which says nothing else');
+
+$r = $t->get("/oauth2-plain/A$link", @navigation,
+             'Sec-Fetch-Site' => 'cross-site');
+is($r->status, 403, 'the same for a link that does not exist');
+
+$r = $t->get("/oauth2-plain/$link", @navigation,
+             'Sec-Fetch-Site' => 'same-origin');
+is($r->header('X-Reason'), 'preview', 'the click leads on');
+
 $r = $t->request('POST', "/oauth2-plain/$link", Cookie => 'session=tomas',
                  'Content-Type' => 'text/plain', -body => '{"version":3}');
 is($r->status, 415, 'a text/plain POST');
