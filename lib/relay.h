@@ -109,6 +109,7 @@ typedef enum {
 #define RELAY_NAME_MAX           256    /* a reader's name, cut beyond */
 #define RELAY_JWT_MAX            16384  /* bytes of a compact JWS */
 #define RELAY_KEY_MAX            512    /* bytes of a Redis key */
+#define RELAY_PREFIX_MAX         128    /* bytes that all of them begin with */
 #define RELAY_RECEIPT_MAX        8192   /* bytes of one encoded receipt */
 #define RELAY_DOCUMENT_MAX       (8 * 1024 * 1024)
 

@@ -10,7 +10,6 @@
 #include "relay_view.h"
 
 
-#define RELAY_KEYS_PREFIX_MAX    128
 #define RELAY_KEYS_FIELDS_MAX    128    /* fields of one record */
 #define RELAY_KEYS_SCHEMA_MAX    128
 #define RELAY_KEYS_TEXT_MAX      1024   /* a title, a reason: cut beyond */
@@ -149,18 +148,32 @@ relay_id_check(const relay_str_t *id)
 }
 
 
-/*
- * The prefix and what follows it.  A brace in the prefix would move the hash
- * tag, and with it the records of one relay into different slots.
- */
+relay_int_t
+relay_prefix_check(const relay_str_t *s)
+{
+    size_t  i;
+
+    if (s->len == 0 || s->len > RELAY_PREFIX_MAX) {
+        return RELAY_DECLINED;
+    }
+
+    for (i = 0; i < s->len; i++) {
+
+        if (s->data[i] <= 0x20 || s->data[i] >= 0x7f
+            || s->data[i] == '{' || s->data[i] == '}')
+        {
+            return RELAY_DECLINED;
+        }
+    }
+
+    return RELAY_OK;
+}
+
 
 static relay_int_t
 relay_keys_start(relay_buf_t *out, const relay_str_t *prefix, const char *rest)
 {
-    if (prefix->len > RELAY_KEYS_PREFIX_MAX
-        || (prefix->len && (memchr(prefix->data, '{', prefix->len) != NULL
-                            || memchr(prefix->data, '}', prefix->len) != NULL)))
-    {
+    if (relay_prefix_check(prefix) != RELAY_OK) {
         return RELAY_DECLINED;
     }
 

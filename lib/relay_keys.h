@@ -13,7 +13,9 @@
 #include "relay_resp.h"
 
 
-#define RELAY_KEYS_PREFIX  "relay:"
+#define RELAY_KEYS_PREFIX         "relay:"
+#define RELAY_KEYS_PREFIX_SYNTAX                                              \
+    "1 to 128 printable characters other than space and braces"
 
 
 typedef enum {
@@ -85,7 +87,16 @@ typedef struct {
 
 
 /*
- * Key builders: append to out.  id: a relay's id; digest: H(token) or
+ * What all keys begin with.  RELAY_OK when s is 1 to RELAY_PREFIX_MAX printable
+ * ASCII characters other than space and braces, else RELAY_DECLINED: a brace
+ * would move the hash tag, and with it the records of one relay into different
+ * slots.
+ */
+relay_int_t relay_prefix_check(const relay_str_t *s);
+
+/*
+ * Key builders: append to out.  RELAY_DECLINED: the prefix, the digest or the
+ * value is not one.  id: a relay's id; digest: H(token) or
  * H(reader key).  An id outside of [A-Za-z0-9._:-]{1,128} is used as H(id).
  */
 relay_int_t relay_key_link(relay_buf_t *out, const relay_str_t *prefix,

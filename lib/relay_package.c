@@ -10,6 +10,8 @@
 #define RELAY_PACKAGE_OPTIONAL  1
 #define RELAY_PACKAGE_EMPTY     2       /* may be the empty string */
 
+#define RELAY_PACKAGE_SHOWN     128     /* bytes of a wrong type, in errors */
+
 
 typedef struct {
     const char  *object;        /* NULL: the document itself */
@@ -202,6 +204,45 @@ relay_package_expiry(const relay_str_t *doc, const relay_json_tape_t *tape,
 }
 
 
+static relay_int_t
+relay_package_type(const relay_str_t *doc, const relay_json_tape_t *tape,
+    relay_buf_t *err)
+{
+    size_t  v, len;
+
+    v = relay_json_get(tape, doc, 0, "schema", 6);
+
+    if (v == 0) {
+        return relay_package_error(err, NULL, "schema",
+                                   "it is missing: " RELAY_PACKAGE_SCHEMA
+                                   " is expected");
+    }
+
+    if (tape->nodes[v].type == RELAY_JSON_STRING
+        && relay_json_str_is(tape, doc, v, RELAY_PACKAGE_SCHEMA,
+                             sizeof(RELAY_PACKAGE_SCHEMA) - 1))
+    {
+        return RELAY_OK;
+    }
+
+    len = tape->nodes[v].len;
+
+    if (tape->nodes[v].type != RELAY_JSON_STRING || len > RELAY_PACKAGE_SHOWN)
+    {
+        return relay_package_error(err, NULL, "schema",
+                                   RELAY_PACKAGE_SCHEMA " is expected");
+    }
+
+    /* as it stands in the document, quotes and escapes included */
+
+    (void) relay_buf_printf(err, "/schema: " RELAY_PACKAGE_SCHEMA
+                            " is expected, not %.*s", (int) len,
+                            (char *) doc->data + tape->nodes[v].off);
+
+    return RELAY_DECLINED;
+}
+
+
 relay_int_t
 relay_package_head(const relay_str_t *doc, const relay_json_tape_t *tape,
     relay_package_t *pkg, relay_buf_t *mem, relay_buf_t *err)
@@ -222,6 +263,13 @@ relay_package_head(const relay_str_t *doc, const relay_json_tape_t *tape,
     if (tape->n == 0 || tape->nodes[0].type != RELAY_JSON_OBJECT) {
         return relay_package_error(err, NULL, NULL,
                                    "the document is not an object");
+    }
+
+    /* the type before all else: another has other members */
+
+    rc = relay_package_type(doc, tape, err);
+    if (rc != RELAY_OK) {
+        return rc;
     }
 
     for (i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
@@ -316,11 +364,6 @@ relay_package_head(const relay_str_t *doc, const relay_json_tape_t *tape,
         if (str->len != 0) {
             str->data = mem->data + offsets[i];
         }
-    }
-
-    if (!relay_str_is(&pkg->schema, RELAY_PACKAGE_SCHEMA)) {
-        return relay_package_error(err, NULL, "schema",
-                                   "it is not " RELAY_PACKAGE_SCHEMA);
     }
 
     return RELAY_OK;

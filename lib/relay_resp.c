@@ -16,6 +16,7 @@
 #define RELAY_RESP_ELEMENTS  (256 * 1024)   /* of all arrays of one reply */
 #define RELAY_RESP_LINE      (64 * 1024)    /* bytes of a line */
 #define RELAY_RESP_MAX       (256 * 1024 * 1024)
+#define RELAY_RESP_SECRET    8              /* bytes that tell a secret */
 
 
 /* hiredis counted the elements of an array with an int before 1.0 */
@@ -549,4 +550,63 @@ static void
 relay_resp_free_object(void *object)
 {
     relay_resp_reply_free(object);
+}
+
+
+relay_uint_t
+relay_resp_denied(const relay_str_t *error)
+{
+    size_t              i;
+    const relay_str_t  *start;
+
+    static const relay_str_t  starts[] = {
+        relay_string("NOPERM"),
+        relay_string("NOAUTH"),
+        relay_string("WRONGPASS"),
+        relay_string("ERR The user executing the script")
+    };
+
+    for (i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        start = &starts[i];
+
+        if (error->len >= start->len
+            && memcmp(error->data, start->data, start->len) == 0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+size_t
+relay_resp_error_text(const relay_str_t *error, const relay_str_t *secret,
+    unsigned char *buf, size_t max)
+{
+    size_t  i, len, n;
+
+    len = error->len;
+    n = secret->len < RELAY_RESP_SECRET ? secret->len : RELAY_RESP_SECRET;
+
+    for (i = 0; n && i + n <= error->len; i++) {
+
+        if (memcmp(error->data + i, secret->data, n) == 0) {
+
+            for (len = 0; len < i && error->data[len] != ' '; len++) {
+                /* void */
+            }
+
+            break;
+        }
+    }
+
+    len = len < max ? len : max;
+
+    for (i = 0; i < len; i++) {
+        buf[i] = error->data[i] < 0x20 || error->data[i] > 0x7e
+                 ? '?' : error->data[i];
+    }
+
+    return len;
 }

@@ -71,5 +71,18 @@ void relay_resp_reply_free(relay_resp_reply_t *reply);
 const relay_str_t *relay_resp_field(const relay_resp_reply_t *hash,
     const char *name, size_t len);
 
+/* Whether an error says that this user may not, or that there is no user. */
+relay_uint_t relay_resp_denied(const relay_str_t *error);
+
+/*
+ * Writes an error as it may be logged or shown into buf: at most max bytes of
+ * printable ASCII, with "?" for any other.  Gives their number.  A server or a
+ * proxy that does not know AUTH repeats its arguments: where the text holds the
+ * first 8 bytes of the secret (which may be empty: there is none), only the
+ * text's first word is written.
+ */
+size_t relay_resp_error_text(const relay_str_t *error,
+    const relay_str_t *secret, unsigned char *buf, size_t max);
+
 
 #endif /* _RELAY_RESP_H_INCLUDED_ */

@@ -18,24 +18,34 @@ static int relayctl_parse(relayctl_t *ctl, int argc, char **argv);
 static int relayctl_parse_option(relayctl_t *ctl, char **argv, int *i);
 static int relayctl_find(const relayctl_option_t *options, const char *name,
     size_t len);
+static int relayctl_slot(const relayctl_command_t *command, const char *name,
+    size_t len, const relayctl_option_t **option);
 static int relayctl_usage(relayctl_t *ctl);
 static void relayctl_help(void);
 static void relayctl_help_command(const relayctl_command_t *command);
-static void relayctl_help_text(const char *text, int indent);
+static void relayctl_help_text(const char *text, int indent,
+    const char *broken);
+static size_t relayctl_help_word(const char *p, relay_uint_t quotes);
 static void relayctl_help_options(const relayctl_option_t *options);
 
 
 static const relayctl_option_t  relayctl_globals[] = {
-
-    { "redis", "URL",
-      "redis://[USER@]HOST[:PORT][/DB] or unix:PATH[?db=DB]; default: "
-      "$RELAY_REDIS, else redis://127.0.0.1:6379" },
-    { "prefix", "PREFIX", "of all keys; default: relay:" },
-    { "user", "NAME", "of the Redis ACL" },
-    { "password-file", "FILE", "its first line is the password" },
     { "json", NULL, "results and errors as JSON objects, one a line" },
     { "help", NULL, "this text" },
     { "version", NULL, "the version" },
+    { NULL, NULL, NULL }
+};
+
+/* of every command that uses Redis */
+
+static const relayctl_option_t  relayctl_store_options[] = {
+
+    { "redis", "URL",
+      RELAY_URL_SYNTAX "; no password here, where others can read it; default: "
+      "$RELAY_REDIS, else redis://127.0.0.1:6379" },
+    { "prefix", "PREFIX", "of all keys, as in relay_prefix; default: relay:" },
+    { "user", "NAME", "of the Redis ACL; default: the URL's" },
+    { "password-file", "FILE", "its first line is the password" },
     { NULL, NULL, NULL }
 };
 
@@ -87,7 +97,7 @@ static const relayctl_option_t  relayctl_revoke_options[] = {
     { "grant", "ADDRESS", "only the grant of this address" },
     { "email", "ADDRESS", "the same" },
     { "iss", "ISSUER", "only the grant of this issuer and subject" },
-    { "sub", "SUBJECT", "" },
+    { "sub", "SUBJECT", "the subject, with --iss" },
     { "reason", "TEXT", "kept in the record" },
     { "by", "NAME", "kept in the record; default: user@host" },
     { "replicas", "N", "wait until N replicas have it" },
@@ -142,7 +152,7 @@ const relayctl_command_t  relayctl_commands[] = {
       "within the edge's limits and a " RELAY_PACKAGE_SCHEMA " whose head can "
       "be read. A fault is reported with line, column and JSON pointer.",
       "relayctl validate pilot.relay.json",
-      relayctl_no_options, 1, 1, relayctl_validate },
+      relayctl_no_options, 1, 1, 0, relayctl_validate },
 
     { "view", "print what a reader of a view gets",
       "--view NAME [--now TIME] [--permission NAME] FILE",
@@ -150,7 +160,7 @@ const relayctl_command_t  relayctl_commands[] = {
       "printed, and the exit code is 1, when the document is withheld.",
       "relayctl view --view recipient --now 2026-06-01T00:00:00Z "
       "pilot.relay.json",
-      relayctl_view_options, 1, 1, relayctl_view },
+      relayctl_view_options, 1, 1, 0, relayctl_view },
 
     { "publish", "store an approved version",
       "FILE --owner-iss ISSUER --owner-sub SUBJECT [--owner-email ADDRESS] "
@@ -161,7 +171,7 @@ const relayctl_command_t  relayctl_commands[] = {
       "address.",
       "relayctl publish pilot.relay.json --owner-iss https://id.example "
       "--owner-sub leila",
-      relayctl_publish_options, 1, 1, relayctl_publish },
+      relayctl_publish_options, 1, 1, 1, relayctl_publish },
 
     { "link", "make a link to a relay",
       "ID [--view NAME] [--access NAME] [--permission NAME] [--expires WHEN] "
@@ -170,35 +180,38 @@ const relayctl_command_t  relayctl_commands[] = {
       "digest only.",
       "relayctl link rly_7QmX2c9Lw4 --expires 30d --base-url "
       "https://relay.example/r/",
-      relayctl_link_options, 1, 1, relayctl_link },
+      relayctl_link_options, 1, 1, 1, relayctl_link },
 
     { "grant", "issue a grant to a reader",
-      "ID (--email ADDRESS | --iss ISSUER --sub SUBJECT) [--view NAME] "
-      "[--permission NAME] [--expires WHEN]",
+      "ID (--email ADDRESS | --iss ISSUER --sub SUBJECT) [--name NAME] [--view "
+      "NAME] [--permission NAME] [--expires WHEN]",
       "Issues a grant to an address, or to a subject that has none. The reader "
       "accepts it through a link.",
       "relayctl grant rly_7QmX2c9Lw4 --email tomas@norrvik.example",
-      relayctl_grant_options, 1, 1, relayctl_grant },
+      relayctl_grant_options, 1, 1, 1, relayctl_grant },
 
     { "revoke", "revoke a relay, a link or a grant",
-      "ID [--link LINK | --grant ADDRESS | --iss ISSUER --sub SUBJECT] "
-      "[--reason TEXT] [--replicas N [--timeout MS]]",
+      "ID [--link LINK | --grant ADDRESS | --email ADDRESS | --iss ISSUER "
+      "--sub SUBJECT] [--reason TEXT] [--by NAME] [--replicas N [--timeout "
+      "MS]]",
       "Revokes the relay ID, or one of its links or grants. Revoking a grant "
-      "that is not there leaves a tombstone that refuses it for good. It "
-      "holds from the next read on. With --replicas the exit code is 3 unless "
+      "that is not there leaves a tombstone that refuses it for good; revoking "
+      "what was revoked already says so and succeeds. It holds from the next "
+      "read on. With --replicas the exit code is 3 unless "
       "that many replicas have confirmed it; it holds on the primary either "
       "way.",
       "relayctl revoke rly_7QmX2c9Lw4 --grant tomas@norrvik.example --reason "
       "\"left the company\"",
-      relayctl_revoke_options, 1, 1, relayctl_revoke },
+      relayctl_revoke_options, 1, 1, 1, relayctl_revoke },
 
     { "block", "block a person, an address, a domain or an issuer",
       "(email ADDRESS | domain DOMAIN | issuer ISSUER | subject ISSUER "
-      "SUBJECT) [--lift] [--reason TEXT] [--replicas N [--timeout MS]]",
+      "SUBJECT) [--lift] [--reason TEXT] [--by NAME] [--replicas N [--timeout "
+      "MS]]",
       "Ends every grant of a subject, an address, a domain or an issuer with "
       "one write, until it is lifted.",
       "relayctl block domain norrvik.example",
-      relayctl_block_options, 2, 3, relayctl_block },
+      relayctl_block_options, 2, 3, 1, relayctl_block },
 
     { "import", "write links and grants of an existing backend",
       "FILE",
@@ -212,20 +225,20 @@ const relayctl_command_t  relayctl_commands[] = {
       "its number and nothing of it is written; the good ones are. What is "
       "there already is left as it is, so that an import may be repeated.",
       "relayctl import grants.jsonl",
-      relayctl_no_options, 1, 1, relayctl_import },
+      relayctl_no_options, 1, 1, 1, relayctl_import },
 
     { "show", "print a relay's records",
       "ID",
       "Prints the head, the links and the grants of a relay.",
       "relayctl show rly_7QmX2c9Lw4 --json",
-      relayctl_no_options, 1, 1, relayctl_show },
+      relayctl_no_options, 1, 1, 1, relayctl_show },
 
     { "receipts", "print a relay's receipts",
       "ID [--follow] [--count N] [--from ENTRY]",
       "Prints the receipts of a relay, oldest first: the stream's entry and "
       "the receipt.",
-      "relayctl receipts rly_7QmX2c9Lw4 --follow --count 10",
-      relayctl_receipts_options, 1, 1, relayctl_receipts },
+      "relayctl receipts rly_7QmX2c9Lw4 --count 10",
+      relayctl_receipts_options, 1, 1, 1, relayctl_receipts },
 
     { "token", "sign a development token",
       "--key FILE [--alg-kty TYPE] [--iss ISSUER] [--sub SUBJECT] [--aud "
@@ -236,7 +249,7 @@ const relayctl_command_t  relayctl_commands[] = {
       "claim out.",
       "relayctl token --key dev.jwks --sub tomas --email "
       "tomas@norrvik.example",
-      relayctl_token_options, 0, 0, relayctl_token },
+      relayctl_token_options, 0, 0, 0, relayctl_token },
 
     { "keygen", "make a key set",
       "--kty TYPE --kid ID | --public FILE",
@@ -244,9 +257,9 @@ const relayctl_command_t  relayctl_commands[] = {
       "--public, the public half of the key set in FILE (-: standard input), "
       "which is what relay_jwt_keys wants.",
       "relayctl keygen --kty EC --kid dev > dev.jwks",
-      relayctl_keygen_options, 0, 1, relayctl_keygen },
+      relayctl_keygen_options, 0, 1, 0, relayctl_keygen },
 
-    { NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL }
+    { NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, NULL }
 };
 
 
@@ -257,6 +270,11 @@ static const char  relayctl_exit_codes[] =
     "    2   wrong usage\n"
     "    3   the store or a file: unreachable, or an error\n"
     "    4   no such relay, link or file\n";
+
+
+static const char  relayctl_environment[] =
+    "ENVIRONMENT\n"
+    "    RELAY_REDIS  the server, where --redis is not given\n";
 
 
 int
@@ -280,12 +298,9 @@ main(int argc, char **argv)
         prefix = relayctl_option(&ctl, "prefix");
         ctl.prefix = relayctl_str(prefix ? prefix : RELAY_KEYS_PREFIX);
 
-        if (ctl.prefix.len > 64
-            || (ctl.prefix.len && !relayctl_text_ok(&ctl.prefix, 64))
-            || strpbrk((char *) ctl.prefix.data, "{}") != NULL)
-        {
-            rc = relayctl_fail(&ctl, RELAYCTL_USAGE, "--prefix: at most 64 "
-                               "bytes, no braces, no control characters");
+        if (relay_prefix_check(&ctl.prefix) != RELAY_OK) {
+            rc = relayctl_fail(&ctl, RELAYCTL_USAGE, "--prefix: "
+                               RELAY_KEYS_PREFIX_SYNTAX);
 
         } else {
             rc = ctl.command->run(&ctl);
@@ -306,6 +321,7 @@ relayctl_parse(relayctl_t *ctl, int argc, char **argv)
 {
     int                        i, rest, operands;
     const char                *arg;
+    const relayctl_option_t   *option;
     const relayctl_command_t  *c;
 
     /* the command first: its options decide what takes an argument */
@@ -317,12 +333,11 @@ relayctl_parse(relayctl_t *ctl, int argc, char **argv)
             break;
         }
 
-        if (strncmp(arg, "--", 2) == 0 && strchr(arg, '=') == NULL) {
-            rest = relayctl_find(relayctl_globals, arg + 2, strlen(arg + 2));
-
-            if (rest >= 0 && relayctl_globals[rest].arg != NULL) {
-                i++;
-            }
+        if (strncmp(arg, "--", 2) == 0
+            && relayctl_slot(NULL, arg + 2, strlen(arg + 2), &option) >= 0
+            && option->arg != NULL)
+        {
+            i++;
         }
     }
 
@@ -421,7 +436,7 @@ relayctl_parse(relayctl_t *ctl, int argc, char **argv)
 static int
 relayctl_parse_option(relayctl_t *ctl, char **argv, int *i)
 {
-    int                       n, slot;
+    int                       slot;
     size_t                    len;
     const char               *arg, *value;
     const relayctl_option_t  *option;
@@ -440,28 +455,14 @@ relayctl_parse_option(relayctl_t *ctl, char **argv, int *i)
     value = strchr(arg, '=');
     len = value ? (size_t) (value - arg) : strlen(arg);
 
-    n = relayctl_find(relayctl_globals, arg, len);
+    slot = relayctl_slot(ctl->command, arg, len, &option);
 
-    if (n >= 0) {
-        option = &relayctl_globals[n];
-        slot = n;
-
-    } else {
-        n = ctl->command == NULL ? -1
-            : relayctl_find(ctl->command->options, arg, len);
-
-        if (n < 0) {
-            return relayctl_fail(ctl, RELAYCTL_USAGE,
-                                 "no option \"--%.*s\"; see relayctl %s%s"
-                                 "--help", len < 64 ? (int) len : 64, arg,
-                                 ctl->command ? ctl->command->name : "",
-                                 ctl->command ? " " : "");
-        }
-
-        option = &ctl->command->options[n];
-
-        slot = n + (int) (sizeof(relayctl_globals)
-                          / sizeof(relayctl_globals[0]));
+    if (slot < 0) {
+        return relayctl_fail(ctl, RELAYCTL_USAGE,
+                             "no option \"--%.*s\"; see relayctl %s%s"
+                             "--help", len < 64 ? (int) len : 64, arg,
+                             ctl->command ? ctl->command->name : "",
+                             ctl->command ? " " : "");
     }
 
     if (ctl->values[slot] != NULL) {
@@ -515,29 +516,48 @@ relayctl_find(const relayctl_option_t *options, const char *name, size_t len)
 }
 
 
+/* Where the value of an option is kept: -1: there is no such option. */
+
+static int
+relayctl_slot(const relayctl_command_t *command, const char *name, size_t len,
+    const relayctl_option_t **option)
+{
+    int                       n, slot;
+    size_t                    i;
+    const relayctl_option_t  *tables[3];
+
+    tables[0] = relayctl_globals;
+    tables[1] = relayctl_store_options;
+    tables[2] = command ? command->options : relayctl_no_options;
+
+    slot = 0;
+
+    for (i = 0; i < 3; i++) {
+        n = relayctl_find(tables[i], name, len);
+
+        if (n >= 0) {
+            *option = &tables[i][n];
+            return slot + n;
+        }
+
+        for (n = 0; tables[i][n].name != NULL; n++) {
+            slot++;
+        }
+    }
+
+    return -1;
+}
+
+
 const char *
 relayctl_option(relayctl_t *ctl, const char *name)
 {
-    int  n;
+    int                       slot;
+    const relayctl_option_t  *option;
 
-    n = relayctl_find(relayctl_globals, name, strlen(name));
+    slot = relayctl_slot(ctl->command, name, strlen(name), &option);
 
-    if (n >= 0) {
-        return ctl->values[n];
-    }
-
-    if (ctl->command == NULL) {
-        return NULL;
-    }
-
-    n = relayctl_find(ctl->command->options, name, strlen(name));
-
-    if (n < 0) {
-        return NULL;
-    }
-
-    return ctl->values[n + (int) (sizeof(relayctl_globals)
-                                  / sizeof(relayctl_globals[0]))];
+    return slot < 0 ? NULL : ctl->values[slot];
 }
 
 
@@ -572,9 +592,18 @@ relayctl_help(void)
     printf("\nOPTIONS\n");
     relayctl_help_options(relayctl_globals);
 
-    printf("\n%s\nENVIRONMENT\n"
-           "    RELAY_REDIS  the server, where --redis is not given\n",
-           relayctl_exit_codes);
+    printf("\nOPTIONS OF");
+
+    for (c = relayctl_commands; c->name != NULL; c++) {
+        if (c->store) {
+            printf(" %s", c->name);
+        }
+    }
+
+    printf("\n");
+    relayctl_help_options(relayctl_store_options);
+
+    printf("\n%s\n%s", relayctl_exit_codes, relayctl_environment);
 }
 
 
@@ -585,28 +614,40 @@ relayctl_help_command(const relayctl_command_t *command)
            command->name, command->summary);
 
     printf("    relayctl %s\n", command->name);
-    relayctl_help_text(command->synopsis, 8);
+    relayctl_help_text(command->synopsis, 8, "");
 
     printf("\nDESCRIPTION\n");
-    relayctl_help_text(command->description, 4);
+    relayctl_help_text(command->description, 4, "");
 
     printf("\nOPTIONS\n");
     relayctl_help_options(command->options);
+
+    if (command->store) {
+        relayctl_help_options(relayctl_store_options);
+    }
+
     relayctl_help_options(relayctl_globals);
 
     printf("\n%s", relayctl_exit_codes);
 
+    if (command->store) {
+        printf("\n%s", relayctl_environment);
+    }
+
     if (command->example != NULL) {
         printf("\nEXAMPLE\n");
-        relayctl_help_text(command->example, 4);
+        relayctl_help_text(command->example, 4, " \\");
     }
 }
 
 
-/* Prints text in lines of at most 79 columns. */
+/*
+ * Prints text in lines of at most 79 columns; broken stands at the end of each
+ * that was cut: a shell's command can be copied from there.
+ */
 
 static void
-relayctl_help_text(const char *text, int indent)
+relayctl_help_text(const char *text, int indent, const char *broken)
 {
     size_t       column, len;
     const char  *p;
@@ -627,10 +668,12 @@ relayctl_help_text(const char *text, int indent)
             continue;
         }
 
-        len = strcspn(p, " \n");
+        len = relayctl_help_word(p, broken[0] != '\0');
 
-        if (column && column + 1 + len > 79 - (size_t) indent) {
-            printf("\n");
+        if (column
+            && column + 1 + len + strlen(broken) > 79 - (size_t) indent)
+        {
+            printf("%s\n", broken);
             column = 0;
         }
 
@@ -644,6 +687,31 @@ relayctl_help_text(const char *text, int indent)
 }
 
 
+/* The length of what may not be broken: a word, or what stands in quotes. */
+
+static size_t
+relayctl_help_word(const char *p, relay_uint_t quotes)
+{
+    size_t        n;
+    relay_uint_t  quoted;
+
+    quoted = 0;
+
+    for (n = 0; p[n] && p[n] != '\n'; n++) {
+
+        if (p[n] == ' ' && !quoted) {
+            break;
+        }
+
+        if (p[n] == '"' && quotes) {
+            quoted = !quoted;
+        }
+    }
+
+    return n;
+}
+
+
 static void
 relayctl_help_options(const relayctl_option_t *options)
 {
@@ -652,7 +720,7 @@ relayctl_help_options(const relayctl_option_t *options)
                options->arg ? options->arg : "");
 
         if (options->help[0]) {
-            relayctl_help_text(options->help, 8);
+            relayctl_help_text(options->help, 8, "");
         }
     }
 }

@@ -20,6 +20,7 @@
 #include "relay_receipt.h"
 #include "relay_resp.h"
 #include "relay_time.h"
+#include "relay_url.h"
 #include "relay_view.h"
 
 
@@ -59,6 +60,7 @@ typedef struct {
     const relayctl_option_t   *options;
     int                        min;         /* operands */
     int                        max;
+    int                        store;       /* uses Redis */
     int                      (*run)(relayctl_t *ctl);
 } relayctl_command_t;
 
@@ -146,6 +148,8 @@ int relayctl_get_text(relayctl_t *ctl, const char *name, relay_str_t *value);
 int relayctl_get_number(relayctl_t *ctl, const char *name, int64_t min,
     int64_t max, int64_t *value);
 int relayctl_get_duration(relayctl_t *ctl, const char *name, int64_t *ms);
+
+/* A time to come, or never. */
 int relayctl_get_expiry(relayctl_t *ctl, const char *name, int64_t *ms);
 int relayctl_get_view(relayctl_t *ctl, const char *name, relay_view_e *view);
 int relayctl_get_permission(relayctl_t *ctl, const char *name,
@@ -194,6 +198,9 @@ int relayctl_call(relayctl_t *ctl, size_t argc, const relay_str_t *argv,
 int relayctl_script(relayctl_t *ctl, const char *name, size_t nkeys,
     const relay_str_t *keys, size_t nargs, const relay_str_t *args,
     relay_resp_reply_t **reply, relay_str_t *word);
+
+/* A sentence that says where was looked: prefix, database, server. */
+const char *relayctl_no_relay(relayctl_t *ctl);
 
 /* Fields and values, in turn. */
 
@@ -311,6 +318,10 @@ int relayctl_block(relayctl_t *ctl);
 int relayctl_import(relayctl_t *ctl);
 
 /* relayctl_show.c */
+
+/* A field of a record, as the command show prints it. */
+void relayctl_show_field(relayctl_t *ctl, relay_buf_t *out,
+    const relay_resp_reply_t *reply, const char *name);
 
 int relayctl_show(relayctl_t *ctl);
 int relayctl_receipts(relayctl_t *ctl);

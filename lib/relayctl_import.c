@@ -67,7 +67,7 @@ typedef struct {
 
 typedef struct {
     size_t               column;
-    char                 text[256];
+    char                 text[512];
 } relayctl_fault_t;
 
 

@@ -18,189 +18,149 @@
 #define RELAYCTL_CONNECT    5000            /* ms */
 #define RELAYCTL_DEADLINE   10000           /* ms without a byte */
 #define RELAYCTL_REPLY_MAX  (64 * 1024 * 1024)
-#define RELAYCTL_SECRET_MAX 1024            /* bytes of a password */
-
-
-typedef struct {
-    char                  host[256];        /* or the path of a socket */
-    char                  user[128];
-    int                   port;             /* 0: a unix socket */
-    int                   db;
-} relayctl_url_t;
+#define RELAYCTL_ERROR_MAX  512             /* bytes of one, shown */
 
 
 struct relayctl_redis_s {
     redisContext         *context;
     relay_resp_reader_t  *reader;
+    relay_buf_t           memory;           /* of the URL's strings */
+    relay_url_t           url;
+    relay_str_t           user;             /* "": the default one */
+    relay_str_t           password;
 };
 
 
-static int relayctl_parse_url(relayctl_t *ctl, const char *s,
-    relayctl_url_t *url);
-static int relayctl_parse_number(const char *s, int max, int *value);
-static int relayctl_login(relayctl_t *ctl, const relayctl_url_t *url);
+static int relayctl_parse_url(relayctl_t *ctl);
+static int relayctl_unreachable(relayctl_t *ctl);
+static int relayctl_get_password(relayctl_t *ctl, const char *file);
+static int relayctl_login(relayctl_t *ctl);
 static int relayctl_deadline(relayctl_t *ctl, int64_t ms);
 static int relayctl_send(relayctl_t *ctl, const relay_buf_t *out);
 static int relayctl_receive(relayctl_t *ctl, relay_resp_reply_t **reply);
 static int relayctl_exchange(relayctl_t *ctl, size_t argc,
     const relay_str_t *argv, int64_t timeout, relay_resp_reply_t **reply);
-static int relayctl_error(relayctl_t *ctl, const relay_resp_reply_t *reply);
+static int relayctl_error(relayctl_t *ctl, const relay_str_t *error,
+    const char *what, const relay_str_t *name);
 static relay_str_t relayctl_key(relayctl_t *ctl, relay_buf_t *b,
     relay_int_t rc);
 
 
+/* Other users of the machine can read a command line: no password there. */
+
 static int
-relayctl_parse_number(const char *s, int max, int *value)
+relayctl_parse_url(relayctl_t *ctl)
 {
-    char  *end;
-    long   n;
+    int                rc;
+    const char        *value, *name;
+    relay_buf_t       *why;
+    relay_int_t        parsed;
+    relay_str_t        s;
+    relayctl_redis_t  *r;
 
-    if (s[0] < '0' || s[0] > '9') {
-        return -1;
+    r = ctl->redis;
+
+    name = "--redis";
+    value = relayctl_option(ctl, "redis");
+
+    if (value == NULL) {
+        name = "RELAY_REDIS";
+        value = getenv("RELAY_REDIS");
     }
 
-    errno = 0;
-    n = strtol(s, &end, 10);
-
-    if (errno || *end != '\0' || n > max) {
-        return -1;
+    if (value == NULL || value[0] == '\0') {
+        value = "redis://127.0.0.1:6379";
     }
 
-    *value = (int) n;
+    s = relayctl_str(value);
+    why = relayctl_buf(ctl, 1024);
 
-    return 0;
+    parsed = relay_url_parse(&s, &r->url, &r->memory, why);
+
+    if (parsed == RELAY_DECLINED) {
+        return relayctl_fail(ctl, RELAYCTL_USAGE, "%s: %.*s", name,
+                             (int) why->len, (char *) why->data);
+    }
+
+    if (parsed != RELAY_OK) {
+        return relayctl_fail(ctl, RELAYCTL_STORE, "no memory");
+    }
+
+    if (r->url.password.len && strcmp(name, "--redis") == 0) {
+        return relayctl_fail(ctl, RELAYCTL_USAGE, "--redis: no password here, "
+                             "where others can read it: use --password-file, "
+                             "or RELAY_REDIS");
+    }
+
+    r->user = r->url.user;
+    r->password = r->url.password;
+
+    value = relayctl_option(ctl, "user");
+
+    if (value != NULL) {
+        r->user = relayctl_str(value);
+
+        if (!relayctl_text_ok(&r->user, RELAY_URL_USER_MAX)) {
+            return relayctl_fail(ctl, RELAYCTL_USAGE, "--user: 1 to %d bytes, "
+                                 "no control characters", RELAY_URL_USER_MAX);
+        }
+    }
+
+    value = relayctl_option(ctl, "password-file");
+
+    if (value != NULL) {
+
+        if (r->password.len) {
+            return relayctl_fail(ctl, RELAYCTL_USAGE, "--password-file is a "
+                                 "second password: %s has one", name);
+        }
+
+        rc = relayctl_get_password(ctl, value);
+        if (rc != RELAYCTL_OK) {
+            return rc;
+        }
+    }
+
+    if (r->user.len && r->password.len == 0) {
+        return relayctl_fail(ctl, RELAYCTL_USAGE,
+                             "a user needs --password-file");
+    }
+
+    return RELAYCTL_OK;
 }
 
 
 static int
-relayctl_parse_url(relayctl_t *ctl, const char *s, relayctl_url_t *url)
+relayctl_get_password(relayctl_t *ctl, const char *file)
 {
-    char         rest[512], *host, *p;
-    const char  *fault;
+    int             rc;
+    relay_str_t    *secret;
+    unsigned char  *end;
 
-    memset(url, 0, sizeof(relayctl_url_t));
+    secret = &ctl->redis->password;
 
-    if (strncmp(s, "rediss:", 7) == 0) {
-        fault = "relayctl does not speak TLS: use a tunnel or a unix socket";
-        goto invalid;
+    rc = relayctl_read(ctl, file, RELAY_URL_SECRET_MAX + 2, secret);
+    if (rc != RELAYCTL_OK) {
+        return rc == RELAYCTL_NOT_FOUND ? RELAYCTL_USAGE : rc;
     }
 
-    fault = "redis://[USER@]HOST[:PORT][/DB] or unix:PATH[?db=DB]";
+    end = secret->len ? memchr(secret->data, '\n', secret->len) : NULL;
 
-    if (strlen(s) >= sizeof(rest)) {
-        goto invalid;
+    if (end != NULL) {
+        secret->len = (size_t) (end - secret->data);
     }
 
-    if (strncmp(s, "unix:", 5) == 0) {
-        s += 5;
-
-        if (strncmp(s, "//", 2) == 0) {
-            s += 2;
-        }
-
-        strcpy(rest, s);
-
-        p = strstr(rest, "?db=");
-
-        if (p != NULL) {
-            *p = '\0';
-
-            if (relayctl_parse_number(p + 4, 65535, &url->db) != 0) {
-                goto invalid;
-            }
-        }
-
-        if (rest[0] == '\0' || strlen(rest) >= sizeof(url->host)) {
-            goto invalid;
-        }
-
-        strcpy(url->host, rest);
-
-        return RELAYCTL_OK;
+    if (secret->len && secret->data[secret->len - 1] == '\r') {
+        secret->len--;
     }
 
-    if (strncmp(s, "redis://", 8) != 0) {
-        goto invalid;
+    if (secret->len == 0 || secret->len > RELAY_URL_SECRET_MAX) {
+        return relayctl_fail(ctl, RELAYCTL_USAGE, "%s: its first line is the "
+                             "password: 1 to %d bytes", file,
+                             RELAY_URL_SECRET_MAX);
     }
-
-    strcpy(rest, s + 8);
-    host = rest;
-    url->port = 6379;
-
-    p = strchr(host, '/');
-
-    if (p != NULL) {
-        *p++ = '\0';
-
-        if (*p && relayctl_parse_number(p, 65535, &url->db) != 0) {
-            goto invalid;
-        }
-    }
-
-    p = strrchr(host, '@');
-
-    if (p != NULL) {
-        *p = '\0';
-
-        if (strchr(host, ':') != NULL) {
-
-            /* other users of the machine can read a command line */
-
-            fault = "no password here: give --password-file";
-            goto invalid;
-        }
-
-        if (strlen(host) >= sizeof(url->user)) {
-            goto invalid;
-        }
-
-        strcpy(url->user, host);
-        host = p + 1;
-    }
-
-    if (host[0] == '[') {
-        host++;
-        p = strchr(host, ']');
-
-        if (p == NULL) {
-            goto invalid;
-        }
-
-        *p++ = '\0';
-
-        if (*p != '\0' && *p != ':') {
-            goto invalid;
-        }
-
-    } else {
-        p = strchr(host, ':');
-
-        if (p == NULL) {
-            p = host + strlen(host);
-        }
-    }
-
-    if (*p == ':') {
-        *p++ = '\0';
-
-        if (relayctl_parse_number(p, 65535, &url->port) != 0
-            || url->port == 0)
-        {
-            goto invalid;
-        }
-    }
-
-    if (host[0] == '\0' || strlen(host) >= sizeof(url->host)) {
-        goto invalid;
-    }
-
-    strcpy(url->host, host);
 
     return RELAYCTL_OK;
-
-invalid:
-
-    return relayctl_fail(ctl, RELAYCTL_USAGE, "--redis: %s", fault);
 }
 
 
@@ -208,23 +168,20 @@ int
 relayctl_connect(relayctl_t *ctl)
 {
     int                rc;
-    const char        *s;
     redisContext      *c;
-    relayctl_url_t     url;
     struct timeval     tv;
     relayctl_redis_t  *r;
 
-    s = relayctl_option(ctl, "redis");
+    r = calloc(1, sizeof(relayctl_redis_t));
 
-    if (s == NULL) {
-        s = getenv("RELAY_REDIS");
+    if (r == NULL) {
+        return relayctl_fail(ctl, RELAYCTL_STORE, "no memory");
     }
 
-    if (s == NULL || s[0] == '\0') {
-        s = "redis://127.0.0.1:6379";
-    }
+    relay_buf_init(&r->memory, 3 * RELAY_URL_MAX);
+    ctl->redis = r;
 
-    rc = relayctl_parse_url(ctl, s, &url);
+    rc = relayctl_parse_url(ctl);
     if (rc != RELAYCTL_OK) {
         return rc;
     }
@@ -232,33 +189,18 @@ relayctl_connect(relayctl_t *ctl)
     tv.tv_sec = RELAYCTL_CONNECT / 1000;
     tv.tv_usec = RELAYCTL_CONNECT % 1000 * 1000;
 
-    if (url.port) {
-        c = redisConnectWithTimeout(url.host, url.port, tv);
+    if (r->url.path.len == 0) {
+        c = redisConnectWithTimeout((char *) r->url.host.data, r->url.port, tv);
 
     } else {
-        c = redisConnectUnixWithTimeout(url.host, tv);
-    }
-
-    if (c == NULL || c->err) {
-        rc = relayctl_fail(ctl, RELAYCTL_STORE, "%s: %s", url.host,
-                           c == NULL ? "no memory" : c->errstr);
-
-        if (c != NULL) {
-            redisFree(c);
-        }
-
-        return rc;
-    }
-
-    r = calloc(1, sizeof(relayctl_redis_t));
-
-    if (r == NULL) {
-        redisFree(c);
-        return relayctl_fail(ctl, RELAYCTL_STORE, "no memory");
+        c = redisConnectUnixWithTimeout((char *) r->url.path.data, tv);
     }
 
     r->context = c;
-    ctl->redis = r;
+
+    if (c == NULL || c->err) {
+        return relayctl_unreachable(ctl);
+    }
 
     r->reader = relay_resp_reader_create(RELAYCTL_REPLY_MAX);
 
@@ -266,62 +208,59 @@ relayctl_connect(relayctl_t *ctl)
         return relayctl_fail(ctl, RELAYCTL_STORE, "no memory");
     }
 
-    return relayctl_login(ctl, &url);
+    return relayctl_login(ctl);
 }
 
 
 static int
-relayctl_login(relayctl_t *ctl, const relayctl_url_t *url)
+relayctl_unreachable(relayctl_t *ctl)
+{
+    int                err;
+    const char        *hint;
+    relayctl_redis_t  *r;
+
+    err = errno;
+    r = ctl->redis;
+
+    if (r->context == NULL) {
+        return relayctl_fail(ctl, RELAYCTL_STORE, "no memory");
+    }
+
+    hint = "is Redis running there? --redis or RELAY_REDIS names another "
+           "server";
+
+    if (r->context->err == REDIS_ERR_IO && err == EACCES) {
+        hint = "this user may not open the socket";
+    }
+
+    return relayctl_fail(ctl, RELAYCTL_STORE, "%.*s: %s: %s",
+                         (int) r->url.address.len,
+                         (char *) r->url.address.data, r->context->errstr,
+                         hint);
+}
+
+
+static int
+relayctl_login(relayctl_t *ctl)
 {
     int                  rc;
     size_t               n;
-    const char          *user, *file;
-    relay_str_t          argv[3], secret;
-    unsigned char       *end;
+    relay_str_t          argv[3];
+    relayctl_redis_t    *r;
     relay_resp_reply_t  *reply;
 
-    file = relayctl_option(ctl, "password-file");
-    user = relayctl_option(ctl, "user");
+    r = ctl->redis;
 
-    if (user == NULL && url->user[0]) {
-        user = url->user;
-    }
-
-    if (user != NULL && file == NULL) {
-        return relayctl_fail(ctl, RELAYCTL_USAGE,
-                             "a user needs --password-file");
-    }
-
-    if (file != NULL) {
-        rc = relayctl_read(ctl, file, RELAYCTL_SECRET_MAX, &secret);
-        if (rc != RELAYCTL_OK) {
-            return rc == RELAYCTL_NOT_FOUND ? RELAYCTL_USAGE : rc;
-        }
-
-        end = secret.len ? memchr(secret.data, '\n', secret.len) : NULL;
-
-        if (end != NULL) {
-            secret.len = (size_t) (end - secret.data);
-        }
-
-        if (secret.len && secret.data[secret.len - 1] == '\r') {
-            secret.len--;
-        }
-
-        if (secret.len == 0) {
-            return relayctl_fail(ctl, RELAYCTL_USAGE,
-                                 "%s: its first line is empty", file);
-        }
-
+    if (r->password.len) {
         n = 0;
         relay_str_set(&argv[n], "AUTH");
         n++;
 
-        if (user != NULL) {
-            argv[n++] = relayctl_str(user);
+        if (r->user.len) {
+            argv[n++] = r->user;
         }
 
-        argv[n++] = secret;
+        argv[n++] = r->password;
 
         rc = relayctl_call(ctl, n, argv, 0, &reply);
         if (rc != RELAYCTL_OK) {
@@ -329,9 +268,9 @@ relayctl_login(relayctl_t *ctl, const relayctl_url_t *url)
         }
     }
 
-    if (url->db) {
+    if (r->url.db) {
         relay_str_set(&argv[0], "SELECT");
-        argv[1] = relayctl_int_str(ctl, url->db);
+        argv[1] = relayctl_int_str(ctl, r->url.db);
 
         rc = relayctl_call(ctl, 2, argv, 0, &reply);
         if (rc != RELAYCTL_OK) {
@@ -355,7 +294,12 @@ relayctl_disconnect(relayctl_t *ctl)
     }
 
     relay_resp_reader_free(r->reader);
-    redisFree(r->context);
+
+    if (r->context != NULL) {
+        redisFree(r->context);
+    }
+
+    relay_buf_free(&r->memory);
     free(r);
 
     ctl->redis = NULL;
@@ -495,12 +439,43 @@ relayctl_exchange(relayctl_t *ctl, size_t argc, const relay_str_t *argv,
 }
 
 
+/* what, name: what was asked for, as "" and "GET", "script " and "publish". */
+
 static int
-relayctl_error(relayctl_t *ctl, const relay_resp_reply_t *reply)
+relayctl_error(relayctl_t *ctl, const relay_str_t *error, const char *what,
+    const relay_str_t *name)
 {
-    return relayctl_fail(ctl, RELAYCTL_STORE, "redis: %.*s",
-                         reply->str.len < 512 ? (int) reply->str.len : 512,
-                         (char *) reply->str.data);
+    size_t             len;
+    const char        *hint;
+    relay_str_t        user;
+    relayctl_redis_t  *r;
+    unsigned char      text[RELAYCTL_ERROR_MAX];
+
+    r = ctl->redis;
+
+    len = relay_resp_error_text(error, &r->password, text, sizeof(text));
+
+    if (!relay_resp_denied(error)) {
+        return relayctl_fail(ctl, RELAYCTL_STORE, "redis: %.*s", (int) len,
+                             (char *) text);
+    }
+
+    user = r->user.len ? r->user : relayctl_str("default");
+    hint = "\"Access control\" in schema/redis/README.md has each role's ACL";
+
+    if (r->password.len == 0) {
+        hint = "give --user and --password-file";
+
+    } else if (relay_str_is(name, "AUTH")) {
+        hint = "is it in Redis's ACL, with this password?";
+    }
+
+    return relayctl_fail(ctl, RELAYCTL_STORE, "redis: %.*s: user \"%.*s\", "
+                         "%s%.*s, at %.*s: %s", (int) len, (char *) text,
+                         (int) user.len, (char *) user.data, what,
+                         (int) name->len, (char *) name->data,
+                         (int) r->url.address.len,
+                         (char *) r->url.address.data, hint);
 }
 
 
@@ -513,7 +488,7 @@ relayctl_call(relayctl_t *ctl, size_t argc, const relay_str_t *argv,
     rc = relayctl_exchange(ctl, argc, argv, timeout, reply);
 
     if (rc == RELAYCTL_OK && (*reply)->type == RELAY_RESP_ERROR) {
-        return relayctl_error(ctl, *reply);
+        return relayctl_error(ctl, &(*reply)->str, "", &argv[0]);
     }
 
     return rc;
@@ -570,7 +545,8 @@ relayctl_script(relayctl_t *ctl, const char *name, size_t nkeys,
     }
 
     if ((*reply)->type == RELAY_RESP_ERROR) {
-        return relayctl_error(ctl, *reply);
+        argv[0] = relayctl_str(name);
+        return relayctl_error(ctl, &(*reply)->str, "script ", &argv[0]);
     }
 
     if ((*reply)->type != RELAY_RESP_ARRAY || (*reply)->n == 0
@@ -583,6 +559,28 @@ relayctl_script(relayctl_t *ctl, const char *name, size_t nkeys,
     *word = (*reply)->elts[0]->str;
 
     return RELAYCTL_OK;
+}
+
+
+const char *
+relayctl_no_relay(relayctl_t *ctl)
+{
+    relay_buf_t  *b;
+    relay_url_t  *url;
+
+    url = &ctl->redis->url;
+    b = relayctl_buf(ctl, 1024);
+
+    relay_buf_printf(b, "no such relay under prefix \"%.*s\" in database %d "
+                     "of %.*s", (int) ctl->prefix.len,
+                     (char *) ctl->prefix.data, url->db,
+                     (int) url->address.len, (char *) url->address.data);
+
+    if (relay_buf_append_c(b, '\0') != RELAY_OK) {
+        return "no such relay";
+    }
+
+    return (char *) b->data;
 }
 
 

@@ -32,6 +32,8 @@ static int relayctl_wait(relayctl_t *ctl, const relayctl_act_t *act,
     int64_t *acknowledged);
 static int relayctl_get_target(relayctl_t *ctl, const relay_str_t *id,
     relayctl_target_t *t);
+static int relayctl_already(relayctl_t *ctl, const relay_str_t *key,
+    relay_buf_t *out);
 static int relayctl_get_link(relayctl_t *ctl, const relay_str_t *id,
     const char *value, relayctl_target_t *t);
 static int relayctl_block_value(relayctl_t *ctl, relay_block_kind_e kind,
@@ -328,8 +330,8 @@ relayctl_get_target(relayctl_t *ctl, const relay_str_t *id,
     }
 
     if (!exists) {
-        return relayctl_fail(ctl, RELAYCTL_NOT_FOUND, "%s: no such relay",
-                             ctl->operands[0]);
+        return relayctl_fail(ctl, RELAYCTL_NOT_FOUND, "%s: %s",
+                             ctl->operands[0], relayctl_no_relay(ctl));
     }
 
     if (link != NULL) {
@@ -357,10 +359,35 @@ relayctl_get_target(relayctl_t *ctl, const relay_str_t *id,
 }
 
 
+/* Says when, by whom and why a record was revoked before. */
+
+static int
+relayctl_already(relayctl_t *ctl, const relay_str_t *key, relay_buf_t *out)
+{
+    int                  rc;
+    relay_str_t          s;
+    relay_resp_reply_t  *reply;
+
+    rc = relayctl_record(ctl, key, &reply);
+    if (rc != RELAYCTL_OK) {
+        return rc;
+    }
+
+    s = relayctl_str("it was revoked before, and stays so");
+    relayctl_field(ctl, out, "already", &s);
+
+    relayctl_show_field(ctl, out, reply, "revoked_at");
+    relayctl_show_field(ctl, out, reply, "revoked_by");
+    relayctl_show_field(ctl, out, reply, "revoked_reason");
+
+    return RELAYCTL_OK;
+}
+
+
 int
 relayctl_revoke(relayctl_t *ctl)
 {
-    int                  rc, note, waited;
+    int                  rc, note, waited, already;
     int64_t              acknowledged;
     relay_buf_t         *out;
     relay_str_t          id, s;
@@ -393,23 +420,29 @@ relayctl_revoke(relayctl_t *ctl)
     }
 
     s = relayctl_str(t.what);
-    p.n = 0;
-    relayctl_pair(&p, "what", &s);
-    relayctl_pair(&p, "relay", &id);
+    already = reply->n > 3;
+    note = RELAYCTL_OK;
 
-    if (t.link.len) {
-        relayctl_pair(&p, "link", &t.link);
+    if (!already) {
+        p.n = 0;
+        relayctl_pair(&p, "what", &s);
+        relayctl_pair(&p, "relay", &id);
+
+        if (t.link.len) {
+            relayctl_pair(&p, "link", &t.link);
+        }
+
+        if (t.grant.len) {
+            relayctl_pair(&p, "grant", &t.grant);
+        }
+
+        if (t.reader.len) {
+            relayctl_pair(&p, "reader", &t.reader);
+        }
+
+        note = relayctl_note(ctl, &p, &act);
     }
 
-    if (t.grant.len) {
-        relayctl_pair(&p, "grant", &t.grant);
-    }
-
-    if (t.reader.len) {
-        relayctl_pair(&p, "reader", &t.reader);
-    }
-
-    note = relayctl_note(ctl, &p, &act);
     waited = relayctl_wait(ctl, &act, &acknowledged);
 
     out = relayctl_buf(ctl, 8192);
@@ -418,6 +451,13 @@ relayctl_revoke(relayctl_t *ctl)
     relayctl_field(ctl, out, "relay", &id);
     relayctl_field(ctl, out, "link", &t.link);
     relayctl_field(ctl, out, "grant", &t.grant);
+
+    if (already) {
+        rc = relayctl_already(ctl, &t.key, out);
+        if (rc != RELAYCTL_OK) {
+            return rc;
+        }
+    }
 
     if (t.missing) {
         s = relayctl_str("there was no such grant: none can be made now");

@@ -35,6 +35,8 @@ typedef struct {
 } relayctl_list_t;
 
 
+static void relayctl_show_value(relayctl_t *ctl, relay_buf_t *out,
+    const relay_resp_reply_t *reply, const relayctl_show_t *f);
 static void relayctl_show_record(relayctl_t *ctl, relay_buf_t *out,
     const relay_resp_reply_t *reply);
 static int64_t relayctl_show_number(const relay_str_t *s);
@@ -118,36 +120,61 @@ relayctl_show_number(const relay_str_t *s)
 
 
 static void
+relayctl_show_value(relayctl_t *ctl, relay_buf_t *out,
+    const relay_resp_reply_t *reply, const relayctl_show_t *f)
+{
+    int64_t             n;
+    const relay_str_t  *value;
+
+    value = relay_resp_field(reply, f->name, strlen(f->name));
+
+    if (value == NULL || value->len == 0) {
+        return;
+    }
+
+    n = f->as == RELAYCTL_SHOW_TEXT ? -1 : relayctl_show_number(value);
+
+    if (n < 0) {
+        relayctl_field(ctl, out, f->name, value);
+
+    } else if (f->as == RELAYCTL_SHOW_NUMBER) {
+
+        if (n > 0) {
+            relayctl_field_int(ctl, out, f->name, n);
+        }
+
+    } else {
+        relayctl_field_time(ctl, out, f->name, n);
+    }
+}
+
+
+void
+relayctl_show_field(relayctl_t *ctl, relay_buf_t *out,
+    const relay_resp_reply_t *reply, const char *name)
+{
+    const relayctl_show_t  *f;
+
+    for (f = relayctl_shown; f->name != NULL; f++) {
+        if (strcmp(f->name, name) == 0) {
+            relayctl_show_value(ctl, out, reply, f);
+            return;
+        }
+    }
+}
+
+
+static void
 relayctl_show_record(relayctl_t *ctl, relay_buf_t *out,
     const relay_resp_reply_t *reply)
 {
     size_t                     i;
-    int64_t                    n;
     relay_buf_t               *name;
-    const relay_str_t         *value, *key;
+    const relay_str_t         *key;
     const relayctl_show_t     *f;
 
     for (f = relayctl_shown; f->name != NULL; f++) {
-        value = relay_resp_field(reply, f->name, strlen(f->name));
-
-        if (value == NULL || value->len == 0) {
-            continue;
-        }
-
-        n = f->as == RELAYCTL_SHOW_TEXT ? -1 : relayctl_show_number(value);
-
-        if (n < 0) {
-            relayctl_field(ctl, out, f->name, value);
-
-        } else if (f->as == RELAYCTL_SHOW_NUMBER) {
-
-            if (n > 0) {
-                relayctl_field_int(ctl, out, f->name, n);
-            }
-
-        } else {
-            relayctl_field_time(ctl, out, f->name, n);
-        }
+        relayctl_show_value(ctl, out, reply, f);
     }
 
     for (i = 0; reply->type == RELAY_RESP_ARRAY && i + 1 < reply->n; i += 2) {
@@ -413,8 +440,8 @@ relayctl_show(relayctl_t *ctl)
     }
 
     if (reply->n == 0) {
-        return relayctl_fail(ctl, RELAYCTL_NOT_FOUND, "%s: no such relay",
-                             ctl->operands[0]);
+        return relayctl_fail(ctl, RELAYCTL_NOT_FOUND, "%s: %s",
+                             ctl->operands[0], relayctl_no_relay(ctl));
     }
 
     out = relayctl_buf(ctl, 64 * 1024 * 1024);
@@ -759,8 +786,8 @@ relayctl_receipts(relayctl_t *ctl)
     }
 
     if (!exists) {
-        return relayctl_fail(ctl, RELAYCTL_NOT_FOUND, "%s: no such relay",
-                             ctl->operands[0]);
+        return relayctl_fail(ctl, RELAYCTL_NOT_FOUND, "%s: %s",
+                             ctl->operands[0], relayctl_no_relay(ctl));
     }
 
     last = relayctl_buf(ctl, 64);

@@ -6,6 +6,7 @@
 #include "relayctl.h"
 
 
+static int relayctl_base_ok(const char *base);
 static int relayctl_narrow(relayctl_t *ctl, relay_view_e view);
 static int relayctl_publish_check(relayctl_t *ctl, relayctl_document_t *d);
 static int relayctl_publish_owner(relayctl_t *ctl, relayctl_pairs_t *p);
@@ -359,7 +360,7 @@ relayctl_put_link(relayctl_t *ctl, relayctl_link_t *l, const char *method,
         rc = relayctl_exists(ctl, &head, &exists);
 
         if (rc == RELAYCTL_OK && !exists) {
-            *why = "no such relay";
+            *why = relayctl_no_relay(ctl);
             return RELAYCTL_NOT_FOUND;
         }
 
@@ -424,7 +425,7 @@ relayctl_put_link(relayctl_t *ctl, relayctl_link_t *l, const char *method,
         }
 
         if (relay_str_is(&word, "missing")) {
-            *why = "no such relay";
+            *why = relayctl_no_relay(ctl);
             return RELAYCTL_NOT_FOUND;
         }
 
@@ -505,7 +506,7 @@ relayctl_put_grant(relayctl_t *ctl, relayctl_grant_t *g, const char *method,
         rc = relayctl_exists(ctl, &head, &exists);
 
         if (rc == RELAYCTL_OK && !exists) {
-            *why = "no such relay";
+            *why = relayctl_no_relay(ctl);
             return RELAYCTL_NOT_FOUND;
         }
 
@@ -574,7 +575,7 @@ relayctl_put_grant(relayctl_t *ctl, relayctl_grant_t *g, const char *method,
     }
 
     if (relay_str_is(&word, "missing")) {
-        *why = "no such relay";
+        *why = relayctl_no_relay(ctl);
         return RELAYCTL_NOT_FOUND;
     }
 
@@ -589,6 +590,29 @@ relayctl_put_grant(relayctl_t *ctl, relayctl_grant_t *g, const char *method,
     }
 
     return RELAYCTL_OK;
+}
+
+
+/* With a host; without a fragment, which no browser sends. */
+
+static int
+relayctl_base_ok(const char *base)
+{
+    size_t       scheme;
+    relay_str_t  s;
+
+    s = relayctl_str(base);
+
+    if (!relayctl_text_ok(&s, RELAYCTL_TEXT_MAX)
+        || strpbrk(base, " #\"<>\\") != NULL)
+    {
+        return 0;
+    }
+
+    scheme = strncmp(base, "https://", 8) == 0 ? 8
+             : strncmp(base, "http://", 7) == 0 ? 7 : 0;
+
+    return scheme && strcspn(base + scheme, "/?:") != 0;
 }
 
 
@@ -617,12 +641,10 @@ relayctl_link(relayctl_t *ctl)
 
     base = relayctl_option(ctl, "base-url");
 
-    if (base != NULL) {
-        s = relayctl_str(base);
-
-        if (!relayctl_text_ok(&s, RELAYCTL_TEXT_MAX)) {
-            return relayctl_fail(ctl, RELAYCTL_USAGE, "--base-url: an address");
-        }
+    if (base != NULL && !relayctl_base_ok(base)) {
+        return relayctl_fail(ctl, RELAYCTL_USAGE, "--base-url: what the token "
+                             "is put after, as https://HOST/r/: not "
+                             "\"%.128s\"", base);
     }
 
     relayctl_random(random, sizeof(random));
@@ -656,7 +678,7 @@ relayctl_link(relayctl_t *ctl)
     if (base != NULL) {
         relay_buf_append_z(url, base);
 
-        if (base[strlen(base) - 1] != '/') {
+        if (base[strlen(base) - 1] != '/' && base[strlen(base) - 1] != '=') {
             relay_buf_append_c(url, '/');
         }
     }

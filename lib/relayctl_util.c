@@ -559,7 +559,14 @@ relayctl_get_expiry(relayctl_t *ctl, const char *name, int64_t *ms)
     /* the record's 0 means never: a time at or before 1970 is no expiry */
 
     if (relay_time_parse_end(&s, &t) == RELAY_OK && t > 0) {
+
+        if (t <= ctl->started) {
+            return relayctl_fail(ctl, RELAYCTL_USAGE, "--%s: %s is over: a "
+                                 "time to come, or never", name, arg);
+        }
+
         *ms = t;
+
         return RELAYCTL_OK;
     }
 

@@ -1228,33 +1228,14 @@ ngx_http_relay_check_prefix(ngx_conf_t *cf, void *post, void *data)
 {
     ngx_str_t *prefix = data;
 
-    size_t  i;
-
-    if (prefix->len == 0 || prefix->len > NGX_HTTP_RELAY_PREFIX_MAX) {
-        goto invalid;
-    }
-
-    for (i = 0; i < prefix->len; i++) {
-
-        if (prefix->data[i] <= 0x20
-            || prefix->data[i] >= 0x7f
-            || prefix->data[i] == '{'
-            || prefix->data[i] == '}')
-        {
-            goto invalid;
-        }
+    if (relay_prefix_check(ngx_http_relay_str(prefix)) != RELAY_OK) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid prefix \"%V\" in \"relay_prefix\": "
+                           RELAY_KEYS_PREFIX_SYNTAX, prefix);
+        return NGX_CONF_ERROR;
     }
 
     return NGX_CONF_OK;
-
-invalid:
-
-    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "invalid prefix \"%V\" in \"relay_prefix\": 1 to %d "
-                       "printable characters other than space and braces",
-                       prefix, NGX_HTTP_RELAY_PREFIX_MAX);
-
-    return NGX_CONF_ERROR;
 }
 
 

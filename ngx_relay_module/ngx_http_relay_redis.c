@@ -29,7 +29,8 @@
 #define NGX_HTTP_RELAY_REDIS_RECV       (64 * 1024)
 #define NGX_HTTP_RELAY_REDIS_TEXT       160         /* of an error, logged */
 
-#define NGX_HTTP_RELAY_REDIS_FULL       60000       /* ms, between its logs */
+#define NGX_HTTP_RELAY_REDIS_AGAIN      60000       /* ms, till it is logged
+                                                       again */
 
 #define NGX_HTTP_RELAY_REDIS_NAME       "relay-edge"
 
@@ -104,8 +105,10 @@ struct ngx_http_relay_redis_s {
     ngx_log_t                         log;
     ngx_http_relay_redis_state_e      state;
     ngx_msec_t                        full_since;
+    ngx_msec_t                        denied_since;
 
     unsigned                          full:1;       /* logged: queue is full */
+    unsigned                          denied:1;     /* logged: no permission */
 };
 
 
@@ -133,7 +136,10 @@ static void ngx_http_relay_redis_fail_queue(ngx_http_relay_redis_t *redis,
 static ngx_uint_t ngx_http_relay_redis_log_level(ngx_http_relay_redis_t *redis,
     ngx_uint_t reason);
 static void ngx_http_relay_redis_error_text(ngx_http_relay_redis_t *redis,
-    relay_str_t *text, ngx_str_t *out, u_char *buf);
+    relay_str_t *error, ngx_str_t *text, u_char *buf);
+static ngx_str_t *ngx_http_relay_redis_user(ngx_http_relay_redis_t *redis);
+static void ngx_http_relay_redis_denied(ngx_http_relay_redis_t *redis,
+    relay_str_t *error);
 static u_char *ngx_http_relay_redis_log_error(ngx_log_t *log, u_char *buf,
     size_t len);
 
@@ -296,7 +302,7 @@ ngx_http_relay_redis_submit(ngx_http_relay_redis_t *redis, ngx_uint_t argc,
 full:
 
     if (!redis->full
-        || ngx_current_msec - redis->full_since > NGX_HTTP_RELAY_REDIS_FULL)
+        || ngx_current_msec - redis->full_since > NGX_HTTP_RELAY_REDIS_AGAIN)
     {
         redis->full = 1;
         redis->full_since = ngx_current_msec;
@@ -839,8 +845,10 @@ ngx_http_relay_redis_take_step(ngx_http_relay_redis_t *redis,
             level = ngx_http_relay_redis_log_level(redis,
                                                NGX_HTTP_RELAY_REDIS_HANDSHAKE);
 
-            ngx_log_error(level, c->log, 0, "Redis refused %s: \"%V\"",
-                          ngx_http_relay_redis_steps[step], &text);
+            ngx_log_error(level, c->log, 0,
+                          "Redis refused %s of user \"%V\": \"%V\"",
+                          ngx_http_relay_redis_steps[step],
+                          ngx_http_relay_redis_user(redis), &text);
 
             ngx_http_relay_redis_fail(redis);
 
@@ -914,6 +922,10 @@ ngx_http_relay_redis_take_reply(ngx_http_relay_redis_t *redis,
         redis->logged = 0;
 
         ngx_log_error(NGX_LOG_NOTICE, &redis->log, 0, "Redis answers again");
+    }
+
+    if (reply->type == RELAY_RESP_ERROR && relay_resp_denied(&reply->str)) {
+        ngx_http_relay_redis_denied(redis, &reply->str);
     }
 
     handler = cmd->handler;
@@ -1098,46 +1110,69 @@ ngx_http_relay_redis_log_level(ngx_http_relay_redis_t *redis,
 }
 
 
+static void
+ngx_http_relay_redis_error_text(ngx_http_relay_redis_t *redis,
+    relay_str_t *error, ngx_str_t *text, u_char *buf)
+{
+    text->data = buf;
+    text->len = relay_resp_error_text(error,
+                                      (relay_str_t *) &redis->conf->password,
+                                      buf, NGX_HTTP_RELAY_REDIS_TEXT);
+}
+
+
+static ngx_str_t *
+ngx_http_relay_redis_user(ngx_http_relay_redis_t *redis)
+{
+    static ngx_str_t  name = ngx_string("default");
+
+    return redis->conf->user.len ? &redis->conf->user : &name;
+}
+
+
 /*
- * An error as it may be logged.  A server or a proxy that does not know AUTH
- * repeats the arguments in its error: then only its first word remains.
+ * What an ACL refuses, it refuses each time: the operator learns it once a
+ * minute, whichever command it was.
  */
 
 static void
-ngx_http_relay_redis_error_text(ngx_http_relay_redis_t *redis,
-    relay_str_t *text, ngx_str_t *out, u_char *buf)
+ngx_http_relay_redis_denied(ngx_http_relay_redis_t *redis, relay_str_t *error)
 {
-    size_t      i, len, secret;
-    ngx_str_t  *password;
+    u_char     buf[NGX_HTTP_RELAY_REDIS_TEXT];
+    ngx_str_t  text;
 
-    password = &redis->conf->password;
-    secret = ngx_min(password->len, 8);
-
-    len = text->len;
-
-    for (i = 0; secret && i + secret <= text->len; i++) {
-
-        if (ngx_memcmp(text->data + i, password->data, secret) == 0) {
-
-            for (len = 0; len < i; len++) {
-                if (text->data[len] == ' ') {
-                    break;
-                }
-            }
-
-            break;
-        }
+    if (redis->denied
+        && ngx_current_msec - redis->denied_since <= NGX_HTTP_RELAY_REDIS_AGAIN)
+    {
+        return;
     }
 
-    len = ngx_min(len, NGX_HTTP_RELAY_REDIS_TEXT);
+    redis->denied = 1;
+    redis->denied_since = ngx_current_msec;
 
-    for (i = 0; i < len; i++) {
-        buf[i] = (text->data[i] < 0x20 || text->data[i] > 0x7e)
-                 ? '?' : text->data[i];
-    }
+    ngx_http_relay_redis_error_text(redis, error, &text, buf);
 
-    out->len = len;
-    out->data = buf;
+    ngx_log_error(NGX_LOG_ERR, &redis->log, 0,
+                  "Redis refused a command of user \"%V\": \"%V\"; see "
+                  "\"Access control\" in schema/redis/README.md",
+                  ngx_http_relay_redis_user(redis), &text);
+}
+
+
+void
+ngx_http_relay_redis_refused(ngx_http_relay_redis_t *redis, relay_str_t *error,
+    ngx_log_t *log)
+{
+    u_char      buf[NGX_HTTP_RELAY_REDIS_TEXT];
+    ngx_str_t   text;
+    ngx_uint_t  level;
+
+    level = relay_resp_denied(error) ? NGX_LOG_INFO : NGX_LOG_ERR;
+
+    ngx_http_relay_redis_error_text(redis, error, &text, buf);
+
+    ngx_log_error(level, log, 0, "Redis \"%V\" refused: \"%V\"",
+                  &redis->conf->url, &text);
 }
 
 

@@ -22,7 +22,7 @@ typedef struct ngx_http_relay_redis_cmd_s  ngx_http_relay_redis_cmd_t;
 /* one server as relay_redis names it; never changes after start */
 
 typedef struct {
-    ngx_str_t                  url;             /* as configured, for the log */
+    ngx_str_t                  url;             /* for the log */
     ngx_addr_t                *addrs;
     ngx_uint_t                 naddrs;
     ngx_str_t                  user;
@@ -88,6 +88,14 @@ ngx_http_relay_redis_cmd_t *ngx_http_relay_redis_submit(
  * order, but the handler is not called.
  */
 void ngx_http_relay_redis_cancel(ngx_http_relay_redis_cmd_t *cmd);
+
+/*
+ * Logs an error reply to a command of this connection: the server, and its
+ * text as far as it may be logged.  What an ACL refused was logged already
+ * and is said at "info" only.
+ */
+void ngx_http_relay_redis_refused(ngx_http_relay_redis_t *redis,
+    relay_str_t *error, ngx_log_t *log);
 
 
 #endif /* _NGX_HTTP_RELAY_REDIS_H_INCLUDED_ */

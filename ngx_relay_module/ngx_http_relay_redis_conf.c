@@ -8,9 +8,12 @@
 
 #include "ngx_http_relay_redis.h"
 
+#include "relay_url.h"
 
-#define NGX_HTTP_RELAY_REDIS_PORT       6379
-#define NGX_HTTP_RELAY_REDIS_DB_MAX     1000000
+
+#define ngx_http_relay_redis_str(s)     ((relay_str_t *) (s))
+
+
 #define NGX_HTTP_RELAY_REDIS_TIMEOUT    1000        /* ms, both timeouts */
 #define NGX_HTTP_RELAY_REDIS_BACKOFF    1000        /* ms, the cap */
 #define NGX_HTTP_RELAY_REDIS_TIME_MAX   3600000     /* ms, of any time */
@@ -19,21 +22,18 @@
 #define NGX_HTTP_RELAY_REDIS_REPLY      (RELAY_DOCUMENT_MAX + 65536)
 #define NGX_HTTP_RELAY_REDIS_REPLY_MIN  4096
 #define NGX_HTTP_RELAY_REDIS_REPLY_MAX  (256 * 1024 * 1024)
-#define NGX_HTTP_RELAY_REDIS_SECRET_MAX 4096        /* bytes of a password */
 
 
 static ngx_int_t ngx_http_relay_redis_parse_url(ngx_conf_t *cf,
     ngx_http_relay_redis_conf_t *conf, ngx_str_t *value);
-static ngx_int_t ngx_http_relay_redis_parse_userinfo(ngx_conf_t *cf,
-    ngx_http_relay_redis_conf_t *conf, u_char *p, u_char *last);
+static ngx_int_t ngx_http_relay_redis_copy(ngx_conf_t *cf, ngx_str_t *dst,
+    const relay_str_t *src);
 static ngx_int_t ngx_http_relay_redis_parse_param(ngx_conf_t *cf,
     ngx_http_relay_redis_conf_t *conf, ngx_str_t *param);
 static ngx_int_t ngx_http_relay_redis_parse_time(ngx_conf_t *cf,
     ngx_msec_t *time, ngx_str_t *param, ngx_str_t *value);
 static ngx_int_t ngx_http_relay_redis_read_password(ngx_conf_t *cf,
     ngx_http_relay_redis_conf_t *conf, ngx_str_t *path);
-static ngx_int_t ngx_http_relay_redis_unescape(ngx_conf_t *cf, ngx_str_t *dst,
-    u_char *p, u_char *last);
 
 
 ngx_http_relay_redis_conf_t *
@@ -44,8 +44,7 @@ ngx_http_relay_redis_parse(ngx_conf_t *cf, ngx_str_t *value, ngx_uint_t n)
 
     if (n < 2) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" needs a URL: redis://host[:port][/db] or "
-                           "unix:/path[:db]", &value[0]);
+                           "\"%V\" needs a URL: " RELAY_URL_SYNTAX, &value[0]);
         return NULL;
     }
 
@@ -89,204 +88,96 @@ ngx_http_relay_redis_parse(ngx_conf_t *cf, ngx_str_t *value, ngx_uint_t n)
 }
 
 
-/*
- * Until the user part is cut off, the value may hold a password and is never
- * printed: conf->url is what the log sees.
- */
+/* The value may hold a password and is never printed: conf->url is. */
 
 static ngx_int_t
 ngx_http_relay_redis_parse_url(ngx_conf_t *cf,
     ngx_http_relay_redis_conf_t *conf, ngx_str_t *value)
 {
-    u_char     *p, *at, *db, *last, *colon;
-    size_t      scheme;
-    ngx_url_t   u;
+    ngx_int_t     rc;
+    ngx_url_t     u;
+    relay_buf_t   mem, why;
+    relay_int_t   parsed;
+    relay_url_t   url;
 
-    p = value->data;
-    last = p + value->len;
+    relay_buf_init(&mem, 3 * RELAY_URL_MAX);
+    relay_buf_init(&why, NGX_MAX_CONF_ERRSTR);
 
-    if (value->len >= sizeof("redis://") - 1
-        && ngx_strncasecmp(p, (u_char *) "redis://", sizeof("redis://") - 1)
-           == 0)
-    {
-        scheme = sizeof("redis://") - 1;
+    rc = NGX_ERROR;
+    parsed = relay_url_parse(ngx_http_relay_redis_str(value), &url, &mem,
+                             &why);
 
-    } else if (value->len >= sizeof("unix:") - 1
-               && ngx_strncasecmp(p, (u_char *) "unix:", sizeof("unix:") - 1)
-                  == 0)
-    {
-        scheme = 0;
-
-    } else if (value->len >= sizeof("rediss://") - 1
-               && ngx_strncasecmp(p, (u_char *) "rediss://",
-                                  sizeof("rediss://") - 1)
-                  == 0)
-    {
+    if (parsed == RELAY_DECLINED) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"rediss://\": TLS to Redis is not supported; use "
-                           "a unix socket, or redis:// to a local TLS tunnel "
-                           "such as stunnel");
-        return NGX_ERROR;
-
-    } else {
-        at = ngx_strlchr(p, last, ':');
-        scheme = at ? (size_t) (at - p) : 0;
-
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid scheme \"%*s\" in the URL of Redis: it "
-                           "must begin with \"redis://\" or \"unix:\", as in "
-                           "redis://127.0.0.1:6379/0 or "
-                           "unix:/run/redis/redis.sock", scheme, p);
-        return NGX_ERROR;
+                           "invalid URL of Redis: %*s", why.len, why.data);
     }
 
-    at = NULL;
-
-    if (scheme) {
-        for (p = last; p > value->data + scheme; p--) {
-            if (p[-1] == '@') {
-                at = p - 1;
-                break;
-            }
-        }
-    }
-
-    p = at ? at + 1 : value->data + scheme;
-
-    conf->url.len = scheme + (last - p);
-    conf->url.data = ngx_pnalloc(cf->pool, conf->url.len + 1);
-    if (conf->url.data == NULL) {
-        return NGX_ERROR;
-    }
-
-    (void) ngx_cpystrn(ngx_cpymem(conf->url.data, value->data, scheme), p,
-                       last - p + 1);
-
-    if (at
-        && ngx_http_relay_redis_parse_userinfo(cf, conf, value->data + scheme,
-                                               at)
+    if (parsed != RELAY_OK
+        || ngx_http_relay_redis_copy(cf, &conf->url, &url.name) != NGX_OK
+        || ngx_http_relay_redis_copy(cf, &conf->user, &url.user) != NGX_OK
+        || ngx_http_relay_redis_copy(cf, &conf->password, &url.password)
            != NGX_OK)
     {
-        return NGX_ERROR;
+        goto done;
     }
 
-    /* the address, then the number of the database */
+    conf->db = url.db;
 
-    p = conf->url.data + scheme;
-    last = conf->url.data + conf->url.len;
-
-    if (scheme) {
-        db = ngx_strlchr(p, last, '/');
-
-    } else {
-        db = ngx_strlchr(p + sizeof("unix:") - 1, last, ':');
-
-        if (p + sizeof("unix:") - 1 == last || p[sizeof("unix:") - 1] != '/') {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "the path of the Redis socket in \"%V\" must "
-                               "begin with \"/\"", &conf->url);
-            return NGX_ERROR;
-        }
+    if (conf->password.len) {
+        ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
+                           "password in the URL of Redis \"%V\" is readable "
+                           "by all who may read the configuration; "
+                           "password_file=path is safer", &conf->url);
     }
 
     ngx_memzero(&u, sizeof(ngx_url_t));
 
-    u.url.data = p;
-    u.url.len = (db ? db : last) - p;
-    u.default_port = NGX_HTTP_RELAY_REDIS_PORT;
+    /* ngx_parse_url() keeps pointers into the address */
 
-    if (ngx_parse_url(cf->pool, &u) != NGX_OK) {
-
-        /* where "@" was forgotten, a password is in the port's place */
-
-        colon = (scheme && *p != '[') ? ngx_strlchr(p, last, ':') : NULL;
-
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "%s in the URL of Redis \"%*s\"",
-                           u.err ? u.err : "no memory for the addresses",
-                           (size_t) ((colon ? colon : last) - conf->url.data),
-                           conf->url.data);
-        return NGX_ERROR;
+    if (ngx_http_relay_redis_copy(cf, &u.url, &url.address) != NGX_OK) {
+        goto done;
     }
 
-    if (db && db + 1 < last) {
-        conf->db = ngx_atoi(db + 1, last - db - 1);
-
-        if (conf->db == NGX_ERROR || conf->db > NGX_HTTP_RELAY_REDIS_DB_MAX) {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "invalid database \"%*s\" in \"%V\": it must "
-                               "be a number, 0 if left out",
-                               (size_t) (last - db - 1), db + 1, &conf->url);
-            return NGX_ERROR;
-        }
+    if (ngx_parse_url(cf->pool, &u) != NGX_OK) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "%s in the URL of Redis \"%V\"",
+                           u.err ? u.err : "no memory for the addresses",
+                           &conf->url);
+        goto done;
     }
 
     conf->addrs = u.addrs;
     conf->naddrs = u.naddrs;
 
-    return NGX_OK;
+    rc = NGX_OK;
+
+done:
+
+    if (mem.data) {
+        ngx_explicit_memzero(mem.data, mem.len);
+    }
+
+    relay_buf_free(&mem);
+    relay_buf_free(&why);
+
+    return rc;
 }
 
 
-static ngx_int_t
-ngx_http_relay_redis_parse_userinfo(ngx_conf_t *cf,
-    ngx_http_relay_redis_conf_t *conf, u_char *p, u_char *last)
-{
-    u_char  *colon;
-
-    colon = ngx_strlchr(p, last, ':');
-
-    if (colon == NULL) {
-        return ngx_http_relay_redis_unescape(cf, &conf->user, p, last);
-    }
-
-    if (ngx_http_relay_redis_unescape(cf, &conf->user, p, colon) != NGX_OK
-        || ngx_http_relay_redis_unescape(cf, &conf->password, colon + 1, last)
-           != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    if (conf->password.len == 0) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "empty password in the URL of Redis \"%V\": leave "
-                           "out the colon, or use password_file=path",
-                           &conf->url);
-        return NGX_ERROR;
-    }
-
-    ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
-                       "password in the URL of Redis \"%V\" is readable by "
-                       "all who may read the configuration; "
-                       "password_file=path is safer", &conf->url);
-
-    return NGX_OK;
-}
-
+/* Terminated as well, which ngx_parse_url() needs of a socket's path. */
 
 static ngx_int_t
-ngx_http_relay_redis_unescape(ngx_conf_t *cf, ngx_str_t *dst, u_char *p,
-    u_char *last)
+ngx_http_relay_redis_copy(ngx_conf_t *cf, ngx_str_t *dst,
+    const relay_str_t *src)
 {
-    u_char  *d;
-
-    if (last - p > NGX_HTTP_RELAY_REDIS_SECRET_MAX) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "user or password in the URL of Redis is longer "
-                           "than %d bytes", NGX_HTTP_RELAY_REDIS_SECRET_MAX);
+    dst->data = ngx_pnalloc(cf->pool, src->len + 1);
+    if (dst->data == NULL) {
         return NGX_ERROR;
     }
 
-    d = ngx_pnalloc(cf->pool, last - p + 1);
-    if (d == NULL) {
-        return NGX_ERROR;
-    }
+    dst->len = src->len;
 
-    dst->data = d;
-
-    ngx_unescape_uri(&d, &p, last - p, 0);
-
-    dst->len = d - dst->data;
+    *ngx_cpymem(dst->data, src->data, src->len) = '\0';
 
     return NGX_OK;
 }
@@ -492,7 +383,7 @@ ngx_http_relay_redis_read_password(ngx_conf_t *cf,
     ssize_t     n;
     ngx_fd_t    fd;
     ngx_str_t   name;
-    u_char      buf[NGX_HTTP_RELAY_REDIS_SECRET_MAX + 2];
+    u_char      buf[RELAY_URL_SECRET_MAX + 2];
 
     name = *path;
 
@@ -536,13 +427,13 @@ ngx_http_relay_redis_read_password(ngx_conf_t *cf,
         last--;
     }
 
-    if (last == buf || last - buf > NGX_HTTP_RELAY_REDIS_SECRET_MAX) {
+    if (last == buf || last - buf > RELAY_URL_SECRET_MAX) {
         ngx_explicit_memzero(buf, sizeof(buf));
 
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "the first line of \"%V\" must be a password of 1 "
                            "to %d bytes", &name,
-                           NGX_HTTP_RELAY_REDIS_SECRET_MAX);
+                           RELAY_URL_SECRET_MAX);
         return NGX_ERROR;
     }
 

@@ -150,9 +150,8 @@ ngx_http_relay_store_reply(void *data, ngx_int_t rc, relay_resp_reply_t *reply)
             }
 
         } else {
-            ngx_log_error(NGX_LOG_ERR, ctx->request->connection->log, 0,
-                          "Redis refused: \"%V\"",
-                          ngx_http_ngx_str(&reply->str));
+            ngx_http_relay_redis_refused(slot->redis, &reply->str,
+                                         ctx->request->connection->log);
         }
 
         ctx->failed = 1;

@@ -873,7 +873,7 @@ redis('HSET', "otherX:{$id}:l:" . 'a' x 43, 'state', 'active', 'epoch', 1);
 ($rc, $out) = ctl(['show', $id, '--prefix', 'other*:', '--json']);
 is_deeply($json->decode($out)->{links}, [], 'a prefix is no pattern');
 
-($rc) = run(['publish', $v1, @owner, '--redis', "unix:$socket?db=3"]);
+($rc) = run(['publish', $v1, @owner, '--redis', "unix:$socket:3"]);
 is($rc, 0, 'another database');
 redis('SELECT', 3);
 is(hash("relay:{$id}")->{version}, 1, 'its keys');

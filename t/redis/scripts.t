@@ -511,8 +511,18 @@ subtest 'revoke: ok' => sub {
         is_deeply(last_receipt(), ['r', 'rv'], 'which');
     }
 
-    is(run('revoke', [$link, $stream], 'r', '1800', 'o', '')->[2], '3',
-       'again: a new epoch');
+    is_deeply([@{run('revoke', [$link, $stream], 'r', '1800', 'o', '')}[2, 3]],
+              ['3', '1700'], 'again: a new epoch, and when it was');
+    is_deeply({ map { $_ => hash($link)->{$_} }
+                    qw(state revoked_at revoked_by revoked_reason) },
+              { state => 'revoked', revoked_at => '1700',
+                revoked_by => 'owner', revoked_reason => 'why' },
+              'again: the record says who was first');
+
+    $redis->cmd('HDEL', $link, 'revoked_at', 'revoked_by', 'revoked_reason');
+    is(@{run('revoke', [$link, $stream], 'r', '1900', 'o', '')}, 3,
+       'revoked by hand, without a time: as if it were not');
+    is(hash($link)->{revoked_at}, '1900', 'and the record is completed');
 
     my $t = now();
     run('revoke', [$subject, $stream], 'r', '', 'o', '');

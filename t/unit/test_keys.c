@@ -188,6 +188,7 @@ test_names(void **state)
 static void
 test_names_refused(void **state)
 {
+    char         longest[RELAY_PREFIX_MAX + 1];
     size_t       i;
     relay_str_t  id, d, p, empty;
     relay_buf_t  b;
@@ -195,6 +196,10 @@ test_names_refused(void **state)
     static const char *const  digests[] = {
         "", "short", D "x", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP}",
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP\n", NULL
+    };
+
+    static const char *const  prefixes[] = {
+        "", "a b:", "a\n", "\x7f", "\xc3\xa9:", "{", "a}", NULL
     };
 
     relay_buf_init(&b, 2 * RELAY_KEY_MAX);
@@ -218,6 +223,20 @@ test_names_refused(void **state)
     assert_int_equal(relay_key_head(&b, &p, &id), RELAY_DECLINED);
     p = str("}");
     assert_int_equal(relay_key_receipts(&b, &p, &id), RELAY_DECLINED);
+
+    for (i = 0; prefixes[i] != NULL; i++) {
+        p = str(prefixes[i]);
+        assert_int_equal(relay_prefix_check(&p), RELAY_DECLINED);
+        assert_int_equal(relay_key_head(&b, &p, &id), RELAY_DECLINED);
+    }
+
+    memset(longest, 'p', sizeof(longest));
+    p.data = (unsigned char *) longest;
+    p.len = RELAY_PREFIX_MAX;
+    assert_int_equal(relay_prefix_check(&p), RELAY_OK);
+    assert_int_equal(relay_key_grant(&b, &p, &d, &d), RELAY_OK);
+    p.len++;
+    assert_int_equal(relay_prefix_check(&p), RELAY_DECLINED);
 
     assert_int_equal(relay_key_document(&b, &prefix, &id, 0), RELAY_DECLINED);
     assert_int_equal(relay_key_document(&b, &prefix, &id, -1),

@@ -123,6 +123,7 @@ test_brief(void **state)
 }
 
 
+#define TYPE       "\"schema\":\"relay.context-package.v1\""
 #define OWNER      "\"owner\":{\"name\":\"O\"},\"approvedBy\":\"O\","
 #define HEAD       "{\"schema\":\"relay.context-package.v1\",\"id\":\"r\","   \
                    OWNER
@@ -171,19 +172,22 @@ test_errors(void **state)
         const char  *message;
     } cases[] = {
         { "[]", "the document is not an object" },
-        { "{}", "/schema: it is missing" },
-        { "{\"schema\":null}", "/schema: a string is needed here" },
-        { "{\"schema\":\"\"}", "/schema: it is empty" },
-        { "{\"schema\":\"x\",\"id\":7}", "/id: a string is needed here" },
-        { "{\"schema\":\"x\",\"id\":\"\"}", "/id: it is empty" },
-        { "{\"schema\":\"x\",\"id\":\"r\",\"title\":{}}",
+        { "{}", "/schema: it is missing: relay.context-package.v1 is "
+          "expected" },
+        { "{\"schema\":null}", "/schema: relay.context-package.v1 is "
+          "expected" },
+        { "{\"schema\":\"\"}", "/schema: relay.context-package.v1 is "
+          "expected, not \"\"" },
+        { "{" TYPE ",\"id\":7}", "/id: a string is needed here" },
+        { "{" TYPE ",\"id\":\"\"}", "/id: it is empty" },
+        { "{" TYPE ",\"id\":\"r\",\"title\":{}}",
           "/title: a string is needed here" },
-        { "{\"schema\":\"x\",\"id\":\"r\"}", "/owner: it is missing" },
-        { "{\"schema\":\"x\",\"id\":\"r\",\"owner\":\"O\"}",
+        { "{" TYPE ",\"id\":\"r\"}", "/owner: it is missing" },
+        { "{" TYPE ",\"id\":\"r\",\"owner\":\"O\"}",
           "/owner: an object is needed here" },
-        { "{\"schema\":\"x\",\"id\":\"r\",\"owner\":{}}",
+        { "{" TYPE ",\"id\":\"r\",\"owner\":{}}",
           "/owner/name: it is missing" },
-        { "{\"schema\":\"x\",\"id\":\"r\"," OWNER "\"version\":1}",
+        { "{" TYPE ",\"id\":\"r\"," OWNER "\"version\":1}",
           "/audience: it is missing" },
         { HEAD REST LIFE, "/version: it is missing" },
         { HEAD "\"version\":0," REST LIFE,
@@ -219,7 +223,11 @@ test_errors(void **state)
           "/lifecycle/expiresAt: this is no RFC 3339 time" },
         { "{\"schema\":\"relay.context-package.v2\",\"id\":\"r\"," OWNER
           "\"version\":1," REST LIFE,
-          "/schema: it is not relay.context-package.v1" }
+          "/schema: relay.context-package.v1 is expected, not "
+          "\"relay.context-package.v2\"" },
+        { "{\"id\":7,\"schema\":\"x\"}",
+          "/schema: relay.context-package.v1 is "
+          "expected, not \"x\"" }
     };
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -615,6 +615,76 @@ test_round_trip(void **state)
 }
 
 
+static void
+test_denied(void **state)
+{
+    size_t       i;
+    relay_str_t  s;
+
+    static const char *const  denied[] = {
+        "NOPERM this user has no permissions to run the 'get' command",
+        "NOAUTH Authentication required.",
+        "WRONGPASS invalid username-password pair or user is disabled.",
+        "ERR The user executing the script can't run this command", NULL
+    };
+
+    static const char *const  others[] = {
+        "", "NOPER", "ERR", "ERR NOPERM", "READONLY x", "NOREPLICAS x", NULL
+    };
+
+    for (i = 0; denied[i] != NULL; i++) {
+        s.data = (unsigned char *) denied[i];
+        s.len = strlen(denied[i]);
+        assert_true(relay_resp_denied(&s));
+    }
+
+    for (i = 0; others[i] != NULL; i++) {
+        s.data = (unsigned char *) others[i];
+        s.len = strlen(others[i]);
+        assert_false(relay_resp_denied(&s));
+    }
+}
+
+
+static void
+test_error_text(void **state)
+{
+    size_t         i, len;
+    relay_str_t    s, secret;
+    unsigned char  buf[32];
+
+    static const struct {
+        const char  *error;
+        const char  *secret;
+        const char  *text;
+    } cases[] = {
+        { "ERR x", "", "ERR x" },
+        { "", "", "" },
+        { "ERR\n\x1b[31m\xc3\xa9 a", "", "ERR??[31m?? a" },
+        { "ERR unknown command 'AUTH' 'hunter2'", "hunter2", "ERR" },
+        { "ERR hunter2-and-more", "hunter2-and-something else", "ERR" },
+        { "ERR hunter2", "hunter2-and-something else", "ERR hunter2" },
+        { "hunter2 ERR", "hunter2", "" },
+        { "ERRhunter2 x", "hunter2", "ERR" },
+        { "ERR a", "hunter2", "ERR a" },
+        { "ERR 0123456789012345678901234567890", "",
+          "ERR 0123456789012345678901234567" },
+    };
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        s.data = (unsigned char *) cases[i].error;
+        s.len = strlen(cases[i].error);
+        secret.data = (unsigned char *) cases[i].secret;
+        secret.len = strlen(cases[i].secret);
+
+        len = relay_resp_error_text(&s, &secret, buf, sizeof(buf));
+
+        assert_int_equal(len, strlen(cases[i].text));
+        assert_memory_equal(buf, cases[i].text, len);
+    }
+}
+
+
 int
 main(void)
 {
@@ -634,6 +704,8 @@ main(void)
         cmocka_unit_test(test_resp3),
         cmocka_unit_test(test_field),
         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_denied),
+        cmocka_unit_test(test_error_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
