@@ -625,7 +625,7 @@ ngx_http_relay_redis_same(ngx_http_relay_redis_conf_t *a,
     return relay_str_eq(&a->url, &b->url)
            && relay_str_eq(&a->user, &b->user)
            && relay_str_eq(&a->password, &b->password)
-           && relay_str_eq(&a->durability, &b->durability)
+           && a->durability == b->durability
            && a->db == b->db
            && a->connect_timeout == b->connect_timeout
            && a->command_timeout == b->command_timeout

@@ -67,6 +67,7 @@ struct ngx_http_relay_redis_cmd_s {
     void                             *data;
     ngx_msec_t                        deadline;
     uint64_t                          end;          /* offset of its end */
+    unsigned                          optional:1;
 };
 
 
@@ -274,6 +275,7 @@ ngx_http_relay_redis_submit(ngx_http_relay_redis_t *redis, ngx_uint_t argc,
     cmd->data = data;
     cmd->deadline = ngx_current_msec + redis->conf->command_timeout;
     cmd->end = redis->queued;
+    cmd->optional = 0;
 
     ngx_queue_insert_tail(&redis->queue, &cmd->queue);
     redis->waiting++;
@@ -321,6 +323,13 @@ ngx_http_relay_redis_cancel(ngx_http_relay_redis_cmd_t *cmd)
 {
     cmd->handler = NULL;
     cmd->data = NULL;
+}
+
+
+void
+ngx_http_relay_redis_optional(ngx_http_relay_redis_cmd_t *cmd)
+{
+    cmd->optional = 1;
 }
 
 
@@ -876,6 +885,8 @@ ngx_http_relay_redis_take_step(ngx_http_relay_redis_t *redis,
 
     ngx_post_event(c->write, &ngx_posted_events);
 
+    ngx_http_relay_durability_check(redis->conf);
+
     return NGX_OK;
 }
 
@@ -924,7 +935,10 @@ ngx_http_relay_redis_take_reply(ngx_http_relay_redis_t *redis,
         ngx_log_error(NGX_LOG_NOTICE, &redis->log, 0, "Redis answers again");
     }
 
-    if (reply->type == RELAY_RESP_ERROR && relay_resp_denied(&reply->str)) {
+    if (reply->type == RELAY_RESP_ERROR
+        && !cmd->optional
+        && relay_resp_denied(&reply->str))
+    {
         ngx_http_relay_redis_denied(redis, &reply->str);
     }
 

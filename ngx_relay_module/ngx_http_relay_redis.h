@@ -12,6 +12,7 @@
 #include <ngx_config.h>
 #include <ngx_core.h>
 
+#include "relay_durability.h"
 #include "relay_resp.h"
 
 
@@ -19,7 +20,7 @@ typedef struct ngx_http_relay_redis_s      ngx_http_relay_redis_t;
 typedef struct ngx_http_relay_redis_cmd_s  ngx_http_relay_redis_cmd_t;
 
 
-/* one server as relay_redis names it; never changes after start */
+/* one server as relay_redis names it; only what a process adds changes */
 
 typedef struct {
     ngx_str_t                  url;             /* for the log */
@@ -33,9 +34,11 @@ typedef struct {
     ngx_msec_t                 backoff_cap;
     ngx_uint_t                 queue;           /* commands waiting at most */
     size_t                     reply_max;       /* bytes of one reply */
-    ngx_str_t                  durability;      /* declared: always, ... */
+    relay_durability_e         durability;      /* as declared */
     ngx_http_relay_redis_t    *decisions;       /* this process's connection */
     ngx_http_relay_redis_t    *documents;       /* large replies, apart */
+    ngx_uint_t                 tries;           /* of this process, to check */
+    unsigned                   checked:1;       /* the durability */
 } ngx_http_relay_redis_conf_t;
 
 
@@ -89,6 +92,9 @@ ngx_http_relay_redis_cmd_t *ngx_http_relay_redis_submit(
  */
 void ngx_http_relay_redis_cancel(ngx_http_relay_redis_cmd_t *cmd);
 
+/* It may be refused by an ACL without a word in the log. */
+void ngx_http_relay_redis_optional(ngx_http_relay_redis_cmd_t *cmd);
+
 /*
  * Logs an error reply to a command of this connection: the server, and its
  * text as far as it may be logged.  What an ACL refused was logged already
@@ -96,6 +102,12 @@ void ngx_http_relay_redis_cancel(ngx_http_relay_redis_cmd_t *cmd);
  */
 void ngx_http_relay_redis_refused(ngx_http_relay_redis_t *redis,
     relay_str_t *error, ngx_log_t *log);
+
+/*
+ * Asks the server what it promises for receipts and logs it, once per process;
+ * called whenever one of its connections is ready.
+ */
+void ngx_http_relay_durability_check(ngx_http_relay_redis_conf_t *conf);
 
 
 #endif /* _NGX_HTTP_RELAY_REDIS_H_INCLUDED_ */

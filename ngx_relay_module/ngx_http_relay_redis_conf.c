@@ -292,21 +292,19 @@ ngx_http_relay_redis_parse_param(ngx_conf_t *cf,
 
     if (p && ngx_http_relay_redis_is("durability")) {
 
-        if (conf->durability.len) {
+        if (conf->durability != RELAY_DURABILITY_UNKNOWN) {
             goto duplicate;
         }
 
-        if ((value.len != 6 || ngx_strncmp(value.data, "always", 6) != 0)
-            && (value.len != 8 || ngx_strncmp(value.data, "everysec", 8) != 0)
-            && (value.len != 4 || ngx_strncmp(value.data, "none", 4) != 0))
-        {
+        conf->durability =
+                     relay_durability_by_name(ngx_http_relay_redis_str(&value));
+
+        if (conf->durability == RELAY_DURABILITY_UNKNOWN) {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                                "invalid \"durability=%V\": it must be "
                                "\"always\", \"everysec\" or \"none\"", &value);
             return NGX_ERROR;
         }
-
-        conf->durability = value;
 
         return NGX_OK;
     }
