@@ -161,7 +161,7 @@ int relayctl_get_id(relayctl_t *ctl, int operand, relay_str_t *id);
 /* Whether s may stand in a record: 1 to max bytes, no control characters. */
 relay_uint_t relayctl_text_ok(const relay_str_t *s, size_t max);
 
-/* relayctl_file.c */
+/* relayctl_document.c */
 
 int relayctl_read(relayctl_t *ctl, const char *file, size_t max,
     relay_str_t *text);
@@ -175,6 +175,8 @@ int relayctl_fail_in(relayctl_t *ctl, int rc, const relayctl_document_t *d,
 int relayctl_project(relayctl_t *ctl, relayctl_document_t *d,
     relay_view_e view, const relay_view_params_t *params, relay_buf_t *out,
     relay_buf_t *why);
+
+/* relayctl_file.c */
 
 int relayctl_validate(relayctl_t *ctl);
 int relayctl_view(relayctl_t *ctl);
