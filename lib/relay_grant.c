@@ -65,6 +65,10 @@ static const relay_grant_reason_t  relay_grant_reasons[RELAY_REASON_MAX] = {
       relay_string("Your sign-in is not valid here or has ended. "
                    "Sign in again.") },
 
+    { 503, relay_string("keys_unavailable"),
+      relay_string("Your sign-in cannot be checked just now. "
+                   "Try again shortly.") },
+
     { 503, relay_string("store_unavailable"),
       relay_string("This cannot be checked just now. Try again shortly.") },
 

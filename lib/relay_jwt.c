@@ -66,6 +66,8 @@ typedef struct {
 struct relay_jwt_keys_s {
     size_t            n;
     relay_jwt_key_t   keys[RELAY_JWT_KEYS_MAX];
+    relay_uint_t      exposed;  /* some key came with its private part */
+    char              exposed_kid[RELAY_JWT_KID_MAX + 1];
 };
 
 
@@ -97,8 +99,12 @@ static const relay_jwt_alg_t  relay_jwt_algs[] = {
 #define RELAY_JWT_NALGS  (sizeof(relay_jwt_algs) / sizeof(relay_jwt_algs[0]))
 
 
+const char  relay_jwt_unknown_kid[] = "token's kid is unknown";
+
+
 static relay_int_t relay_jwt_key_init(relay_jwt_key_t *key, json_t *jwk);
 static relay_int_t relay_jwt_key_kid(relay_jwt_key_t *key, json_t *jwk);
+static void relay_jwt_key_exposed(relay_jwt_keys_t *keys, json_t *jwk);
 static relay_uint_t relay_jwt_key_verifies(json_t *jwk);
 static relay_int_t relay_jwt_key_material(relay_jwt_key_t *key, json_t *jwk,
     size_t *size);
@@ -182,6 +188,8 @@ relay_jwt_keys_parse(const relay_str_t *json, relay_buf_t *err)
         key = &keys->keys[keys->n];
         memset(key, 0, sizeof(relay_jwt_key_t));
 
+        relay_jwt_key_exposed(keys, json_array_get(list, n));
+
         if (relay_jwt_key_init(key, json_array_get(list, n)) != RELAY_OK) {
             continue;
         }
@@ -235,6 +243,20 @@ relay_jwt_keys_free(relay_jwt_keys_t *keys)
     }
 
     free(keys);
+}
+
+
+size_t
+relay_jwt_keys_count(const relay_jwt_keys_t *keys)
+{
+    return keys->n;
+}
+
+
+const char *
+relay_jwt_keys_private(const relay_jwt_keys_t *keys)
+{
+    return keys->exposed ? keys->exposed_kid : NULL;
 }
 
 
@@ -325,6 +347,33 @@ relay_jwt_key_kid(relay_jwt_key_t *key, json_t *jwk)
     key->kid[key->kid_len] = '\0';
 
     return RELAY_OK;
+}
+
+
+/* Keys that are passed over count: what they expose is no less exposed. */
+
+static void
+relay_jwt_key_exposed(relay_jwt_keys_t *keys, json_t *jwk)
+{
+    json_t           *kty;
+    relay_jwt_key_t   key;
+
+    kty = json_object_get(jwk, "kty");
+
+    if (keys->exposed
+        || json_object_get(jwk, "d") == NULL
+        || (json_is_string(kty) && strcmp(json_string_value(kty), "oct") == 0))
+    {
+        return;
+    }
+
+    keys->exposed = 1;
+
+    memset(&key, 0, sizeof(relay_jwt_key_t));
+
+    if (relay_jwt_key_kid(&key, jwk) == RELAY_OK) {
+        memcpy(keys->exposed_kid, key.kid, key.kid_len + 1);
+    }
 }
 
 
@@ -865,7 +914,7 @@ relay_jwt_header(const relay_jwt_keys_t *keys, const relay_jwt_policy_t *policy,
         }
 
         if (*key == NULL) {
-            *why = "token's kid is unknown";
+            *why = relay_jwt_unknown_kid;
             return RELAY_DECLINED;
         }
 

@@ -44,6 +44,16 @@ relay_jwt_keys_t *relay_jwt_keys_parse(const relay_str_t *json,
     relay_buf_t *err);
 void relay_jwt_keys_free(relay_jwt_keys_t *keys);
 
+/* How many keys of the set can verify a token. */
+size_t relay_jwt_keys_count(const relay_jwt_keys_t *keys);
+
+/*
+ * The "kid" of the first RSA, EC or OKP key that came with its private part,
+ * be it of use here or not; "" when that key has none that can be printed.
+ * NULL: the set holds public keys and shared secrets (oct) alone.
+ */
+const char *relay_jwt_keys_private(const relay_jwt_keys_t *keys);
+
 /*
  * The unverified "iss" of a token, to choose the policy with.  Appended to
  * out.  RELAY_DECLINED when the token is malformed.
@@ -66,6 +76,12 @@ relay_int_t relay_jwt_verify(const relay_jwt_keys_t *keys,
     const relay_jwt_policy_t *policy, const relay_str_t *token, int64_t now,
     relay_jwt_claims_t *claims, const char **why);
 void relay_jwt_claims_free(relay_jwt_claims_t *claims);
+
+/*
+ * What relay_jwt_verify() says of a token whose "kid" no key of the set has,
+ * this very pointer: a newer set may have it.
+ */
+extern const char  relay_jwt_unknown_kid[];
 
 /*
  * Signs claims (a JSON object) with the first key of the set that has a

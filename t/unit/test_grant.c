@@ -1041,7 +1041,8 @@ test_words(void **state)
 
     static const char *const  words[RELAY_REASON_MAX] = {
         "undecided", "unknown_link", "sign_in", "bad_token",
-        "store_unavailable", "blocked", "owner", "revoked", "expired",
+        "keys_unavailable", "store_unavailable", "blocked", "owner",
+        "revoked", "expired",
         "not_named", "rebound", "permission", "preview", "conflict",
         "receipt_unavailable", "served", "accepted", "bad_record", "withheld",
         "method", "cross_site", "prefetch", "early_data", "media_type",
@@ -1049,8 +1050,8 @@ test_words(void **state)
     };
 
     static const relay_uint_t  status[RELAY_REASON_MAX] = {
-        500, 404, 401, 401, 503, 403, 200, 410, 410, 403, 403, 403, 200, 409,
-        503, 200, 200, 503, 502, 405, 403, 403, 425, 415, 400, 500
+        500, 404, 401, 401, 503, 503, 403, 200, 410, 410, 403, 403, 403, 200,
+        409, 503, 200, 200, 503, 502, 405, 403, 403, 425, 415, 400, 500
     };
 
     for (i = 0; i < RELAY_REASON_MAX; i++) {

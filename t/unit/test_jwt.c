@@ -321,6 +321,11 @@ bad(relay_jwt_keys_t *keys, char *token, const char *reason)
 
     assert_string_equal(why, reason);
 
+    /* callers ask for a newer set when, and only when, it is this pointer */
+
+    assert_int_equal(why == relay_jwt_unknown_kid,
+                     strcmp(why, "token's kid is unknown") == 0);
+
     relay_jwt_claims_free(&claims);
     free(token);
 }
@@ -2090,6 +2095,61 @@ test_issuer(void **state)
 }
 
 
+/* Private parts are told, of keys that are passed over as well. */
+
+static void
+test_private(void **state)
+{
+    size_t             i;
+    relay_buf_t        b;
+    relay_str_t        set;
+    relay_jwt_keys_t  *keys, *public;
+
+    static const struct {
+        const char  *key;
+        const char  *kid;
+    } others[] = {
+        { OCT, NULL },
+        { "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"kid\":\"x\",\"x\":\"AA\","
+          "\"d\":\"AA\"}", "x" },
+        { "{\"kty\":\"RSA\",\"use\":\"enc\",\"n\":\"AA\",\"e\":\"AQAB\","
+          "\"d\":\"AA\"}", "" },
+        { "{\"kty\":\"EC\",\"kid\":\"\\n\",\"d\":1}", "" },
+        { "{\"kty\":\"EC\",\"kid\":\"public\"}", NULL },
+        { "7", NULL }
+    };
+
+    keys = keys_of(rsa, ec);
+    assert_string_equal(relay_jwt_keys_private(keys), "r");
+    assert_int_equal(relay_jwt_keys_count(keys), 2);
+
+    relay_buf_init(&b, 65536);
+    assert_int_equal(relay_jwt_public(keys, &b), RELAY_OK);
+    relay_jwt_keys_free(keys);
+
+    relay_buf_str(&b, &set);
+    public = relay_jwt_keys_parse(&set, &b);
+    assert_non_null(public);
+    assert_null(relay_jwt_keys_private(public));
+    relay_jwt_keys_free(public);
+    relay_buf_free(&b);
+
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        keys = keys_of(others[i].key,
+                       "{\"kty\":\"oct\",\"k\":\"" OCT_K "\"}");
+
+        if (others[i].kid == NULL) {
+            assert_null(relay_jwt_keys_private(keys));
+
+        } else {
+            assert_string_equal(relay_jwt_keys_private(keys), others[i].kid);
+        }
+
+        relay_jwt_keys_free(keys);
+    }
+}
+
+
 static int
 reset(void **state)
 {
@@ -2151,6 +2211,7 @@ main(void)
         cmocka_unit_test_setup(test_names, reset),
         cmocka_unit_test_setup(test_sets, reset),
         cmocka_unit_test_setup(test_key_members, reset),
+        cmocka_unit_test_setup(test_private, reset),
         cmocka_unit_test_setup(test_issuer, reset)
     };
 
