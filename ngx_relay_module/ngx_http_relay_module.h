@@ -36,6 +36,10 @@
 #define ngx_http_ngx_str(s)    ((ngx_str_t *) (s))
 
 
+#define NGX_HTTP_RELAY_ERROR_MAX  1024      /* bytes of librelay's error */
+#define NGX_HTTP_RELAY_KEYS_MAX   65536     /* bytes of a key set */
+
+
 typedef enum {
     NGX_HTTP_RELAY_RECEIPTS_ALL = 0,
     NGX_HTTP_RELAY_RECEIPTS_SERVED
@@ -244,8 +248,22 @@ ngx_uint_t ngx_http_relay_navigation(ngx_http_request_t *r);
  */
 ngx_int_t ngx_http_relay_identify(ngx_http_request_t *r,
     ngx_http_relay_loc_conf_t *rlcf, relay_identity_t *id, const char **why);
-ngx_int_t ngx_http_relay_identity_init_process(ngx_cycle_t *cycle);
-void ngx_http_relay_identity_exit_process(ngx_cycle_t *cycle);
+
+
+/* ngx_http_relay_jwt_conf.c */
+
+char *ngx_http_relay_set_jwt_keys(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+
+
+/* ngx_http_relay_jwt.c */
+
+/* The identity in a bearer token; returns as ngx_http_relay_identify(). */
+ngx_int_t ngx_http_relay_jwt_identity(ngx_http_request_t *r,
+    ngx_http_relay_loc_conf_t *rlcf, ngx_str_t *token, relay_identity_t *id,
+    const char **why);
+ngx_int_t ngx_http_relay_jwt_init_process(ngx_cycle_t *cycle);
+void ngx_http_relay_jwt_exit_process(ngx_cycle_t *cycle);
 
 
 /* ngx_http_relay_content.c */
