@@ -16,6 +16,7 @@
 
 #define NGX_HTTP_RELAY_HOSTNAME_MAX  60         /* bytes in a receipt's id */
 #define NGX_HTTP_RELAY_BOOT_LEN      8          /* digits in a receipt's id */
+#define NGX_HTTP_RELAY_ENUM_MAX      256        /* bytes that list its words */
 
 #define NGX_HTTP_RELAY_BOOT_ID       "/proc/sys/kernel/random/boot_id"
 
@@ -48,8 +49,8 @@ static char *ngx_http_relay_set_link(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 static char *ngx_http_relay_set_identity(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
-static char *ngx_http_relay_set_consistency(ngx_conf_t *cf,
-    ngx_command_t *cmd, void *conf);
+static char *ngx_http_relay_set_enum(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 static char *ngx_http_relay_set_sign_in(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 static char *ngx_http_relay_check_prefix(ngx_conf_t *cf, void *post,
@@ -197,21 +198,21 @@ static ngx_command_t  ngx_http_relay_commands[] = {
 
     { ngx_string("relay_view"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
-      ngx_conf_set_enum_slot,
+      ngx_http_relay_set_enum,
       NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_relay_loc_conf_t, view),
       &ngx_http_relay_views },
 
     { ngx_string("relay_anyone_view"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
-      ngx_conf_set_enum_slot,
+      ngx_http_relay_set_enum,
       NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_relay_loc_conf_t, anyone_view),
       &ngx_http_relay_anyone_views },
 
     { ngx_string("relay_accept"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
-      ngx_conf_set_enum_slot,
+      ngx_http_relay_set_enum,
       NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_relay_loc_conf_t, accept),
       &ngx_http_relay_accepts },
@@ -225,7 +226,7 @@ static ngx_command_t  ngx_http_relay_commands[] = {
 
     { ngx_string("relay_receipts"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
-      ngx_conf_set_enum_slot,
+      ngx_http_relay_set_enum,
       NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_relay_loc_conf_t, receipts),
       &ngx_http_relay_receipts },
@@ -246,9 +247,9 @@ static ngx_command_t  ngx_http_relay_commands[] = {
 
     { ngx_string("relay_consistency"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
-      ngx_http_relay_set_consistency,
+      ngx_http_relay_set_enum,
       NGX_HTTP_LOC_CONF_OFFSET,
-      0,
+      offsetof(ngx_http_relay_loc_conf_t, consistency),
       &ngx_http_relay_consistencies },
 
     { ngx_string("relay_block_bound"),
@@ -802,31 +803,44 @@ invalid:
 }
 
 
-static char *
-ngx_http_relay_set_consistency(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_http_relay_loc_conf_t *rlcf = conf;
+/* As ngx_conf_set_enum_slot(), and says what it takes. */
 
+static char *
+ngx_http_relay_set_enum(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    char  *p = conf;
+
+    u_char            text[NGX_HTTP_RELAY_ENUM_MAX], *last;
     ngx_str_t        *value;
+    ngx_uint_t       *np;
     ngx_conf_enum_t  *e;
 
-    if (rlcf->consistency != NGX_CONF_UNSET_UINT) {
+    np = (ngx_uint_t *) (p + cmd->offset);
+
+    if (*np != NGX_CONF_UNSET_UINT) {
         return "is duplicate";
     }
 
     value = cf->args->elts;
+    last = text;
 
     for (e = cmd->post; e->name.len; e++) {
 
-        if (relay_str_eq(&e->name, &value[1])) {
-            rlcf->consistency = e->value;
+        if (e->name.len == value[1].len
+            && ngx_strcasecmp(e->name.data, value[1].data) == 0)
+        {
+            *np = e->value;
             return NGX_CONF_OK;
         }
+
+        last = ngx_slprintf(last, text + sizeof(text), "%s\"%V\"",
+                            e == cmd->post ? ""
+                            : e[1].name.len ? ", " : " or ", &e->name);
     }
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "\"relay_consistency\" knows no \"%V\": "
-                       "\"linearizable\" is the only mode", &value[1]);
+                       "invalid value \"%V\" in \"%V\": it takes %*s",
+                       &value[1], &cmd->name, (size_t) (last - text), text);
 
     return NGX_CONF_ERROR;
 }
