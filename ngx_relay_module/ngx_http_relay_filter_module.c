@@ -409,6 +409,10 @@ ngx_http_relay_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
     ngx_http_relay_ctx_t         *ctx;
     ngx_http_relay_filter_ctx_t  *fctx;
 
+    if (ngx_http_relay_jwks_body_filter(r, in) == NGX_OK) {
+        return NGX_OK;
+    }
+
     fctx = ngx_http_get_module_ctx(r, ngx_http_relay_filter_module);
 
     if (fctx == NULL) {

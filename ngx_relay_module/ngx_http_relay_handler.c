@@ -197,6 +197,14 @@ ngx_http_relay_start(ngx_http_request_t *r, ngx_http_relay_loc_conf_t *rlcf,
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
+    if (rc == NGX_AGAIN) {
+        return ngx_http_relay_wait(r, ctx, NGX_HTTP_RELAY_START);
+    }
+
+    if (rc == NGX_BUSY) {
+        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_KEYS_UNAVAILABLE);
+    }
+
     if (rc == NGX_ABORT) {
         return ngx_http_relay_refuse(r, ctx, RELAY_REASON_BAD_TOKEN);
     }
@@ -521,9 +529,10 @@ ngx_http_relay_served(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 
 
 /*
- * Suspends the request.  A client that goes away is noticed meanwhile; the
- * timer of the command, which is not cancelable, keeps a worker that shuts
- * down until the answer or the deadline is there.
+ * Suspends the request.  A client that goes away is noticed meanwhile, unless
+ * others wait for the keys that this request fetches; the timer of the command
+ * or fetch, which is not cancelable, keeps a worker that shuts down until the
+ * answer or the deadline is there.
  */
 
 static ngx_int_t
@@ -535,17 +544,40 @@ ngx_http_relay_wait(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
 
     r->write_event_handler = ngx_http_core_run_phases;
 
-    if (r == r->main && r->headers_in.content_length_n <= 0
+    if (r == r->main && ctx->fetch == NULL
+        && r->headers_in.content_length_n <= 0
         && !r->headers_in.chunked)
     {
         r->read_event_handler = ngx_http_test_reading;
 
-        if (ngx_handle_read_event(r->connection->read, 0) != NGX_OK) {
+        if (r->connection->read->ready) {
+            ngx_post_event(r->connection->read, &ngx_posted_events);
+
+        } else if (ngx_handle_read_event(r->connection->read, 0) != NGX_OK) {
             return NGX_HTTP_INTERNAL_SERVER_ERROR;
         }
     }
 
     return NGX_AGAIN;
+}
+
+
+void
+ngx_http_relay_resume(ngx_http_relay_ctx_t *ctx)
+{
+    ngx_connection_t    *c;
+    ngx_http_request_t  *r;
+
+    r = ctx->request;
+    c = r->connection;
+
+    ctx->waiting = 0;
+
+    if (ngx_http_post_request(r, NULL) != NGX_OK) {
+        ngx_http_finalize_request(r, NGX_ERROR);
+    }
+
+    ngx_http_run_posted_requests(c);
 }
 
 
@@ -593,6 +625,7 @@ ngx_http_relay_deny(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 
     switch (ctx->decision.reason) {
 
+    case RELAY_REASON_KEYS_UNAVAILABLE:
     case RELAY_REASON_STORE_UNAVAILABLE:
     case RELAY_REASON_RECEIPT_UNAVAILABLE:
     case RELAY_REASON_BAD_RECORD:
@@ -664,6 +697,7 @@ ngx_http_relay_cleanup(void *data)
     ngx_http_relay_store_cancel(ctx);
     ngx_http_relay_body_release(ctx->body);
     ngx_http_relay_snapshot_release(ctx->snapshot);
+    ngx_http_relay_jwks_cleanup(ctx);
 
     if (ctx->token.len) {
         ngx_explicit_memzero(ctx->token.data, ctx->token.len);

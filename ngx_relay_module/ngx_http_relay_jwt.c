@@ -69,6 +69,7 @@ ngx_http_relay_jwt_identity(ngx_http_request_t *r,
     relay_str_t                  issuer;
     relay_int_t                  verified;
     const char                  *reason;
+    relay_jwt_keys_t            *keys;
     relay_identity_t            *found;
     relay_jwt_claims_t           claims;
     ngx_http_relay_jwt_t        *jwt;
@@ -92,6 +93,7 @@ ngx_http_relay_jwt_identity(ngx_http_request_t *r,
 
         if (node != NULL) {
             found = &node->identity;
+            jwt = &jwt[i];
             break;
         }
     }
@@ -125,12 +127,40 @@ ngx_http_relay_jwt_identity(ngx_http_request_t *r,
             *why = "no relay_jwt_keys for the issuer of the bearer token";
             return NGX_ABORT;
         }
+    }
 
-        verified = relay_jwt_verify(jwt->keys, &jwt->policy,
+    keys = jwt->keys;
+
+    if (jwt->remote != NULL) {
+
+        /* a token is remembered no longer than the keys are good for */
+
+        rc = ngx_http_relay_jwks_get(r, jwt->remote, &keys);
+
+        if (rc == NGX_BUSY) {
+            *why = "no keys to verify the bearer token with";
+        }
+
+        if (rc != NGX_OK) {
+            return rc;
+        }
+    }
+
+    if (found == NULL) {
+
+        verified = relay_jwt_verify(keys, &jwt->policy,
                                     ngx_http_relay_str(token), now, &claims,
                                     &reason);
 
         if (verified == RELAY_DECLINED) {
+
+            if (reason == relay_jwt_unknown_kid
+                && jwt->remote != NULL
+                && ngx_http_relay_jwks_renew(r, jwt->remote) == NGX_AGAIN)
+            {
+                return NGX_AGAIN;
+            }
+
             *why = reason;
             return NGX_ABORT;
         }
@@ -293,6 +323,30 @@ ngx_http_relay_tokens_flush(void)
         q = ngx_queue_head(&ngx_http_relay_tokens_queue);
         ngx_http_relay_token_delete(ngx_queue_data(q, ngx_http_relay_token_t,
                                                    queue));
+    }
+}
+
+
+void
+ngx_http_relay_jwt_forget(ngx_http_relay_jwks_conf_t *remote)
+{
+    ngx_queue_t             *q, *next;
+    ngx_http_relay_jwt_t    *jwt;
+    ngx_http_relay_token_t  *token;
+
+    for (q = ngx_queue_head(&ngx_http_relay_tokens_queue);
+         q != ngx_queue_sentinel(&ngx_http_relay_tokens_queue);
+         q = next)
+    {
+        next = ngx_queue_next(q);
+
+        token = ngx_queue_data(q, ngx_http_relay_token_t, queue);
+
+        ngx_memcpy(&jwt, token->key.jwt, sizeof(ngx_http_relay_jwt_t *));
+
+        if (jwt->remote == remote) {
+            ngx_http_relay_token_delete(token);
+        }
     }
 }
 

@@ -389,6 +389,13 @@ ngx_http_relay_create_main_conf(ngx_conf_t *cf)
         return NULL;
     }
 
+    if (ngx_array_init(&conf->jwks, cf->pool, 1,
+                       sizeof(ngx_http_relay_jwks_conf_t *))
+        != NGX_OK)
+    {
+        return NULL;
+    }
+
     return conf;
 }
 
@@ -1040,6 +1047,7 @@ static ngx_int_t
 ngx_http_relay_init_process(ngx_cycle_t *cycle)
 {
     ngx_uint_t                     i;
+    ngx_http_relay_jwks_conf_t   **jwks;
     ngx_http_relay_main_conf_t    *rmcf;
     ngx_http_relay_redis_conf_t  **redis;
 
@@ -1068,6 +1076,17 @@ ngx_http_relay_init_process(ngx_cycle_t *cycle)
         redis[i]->documents = ngx_http_relay_redis_create(cycle, redis[i]);
 
         if (redis[i]->decisions == NULL || redis[i]->documents == NULL) {
+            return NGX_ERROR;
+        }
+    }
+
+    jwks = rmcf->jwks.elts;
+
+    for (i = 0; i < rmcf->jwks.nelts; i++) {
+
+        jwks[i]->jwks = ngx_http_relay_jwks_create(cycle, jwks[i]);
+
+        if (jwks[i]->jwks == NULL) {
             return NGX_ERROR;
         }
     }
@@ -1179,6 +1198,7 @@ static void
 ngx_http_relay_exit_process(ngx_cycle_t *cycle)
 {
     ngx_uint_t                     i;
+    ngx_http_relay_jwks_conf_t   **jwks;
     ngx_http_relay_main_conf_t    *rmcf;
     ngx_http_relay_redis_conf_t  **redis;
 
@@ -1203,6 +1223,16 @@ ngx_http_relay_exit_process(ngx_cycle_t *cycle)
         if (redis[i]->documents != NULL) {
             ngx_http_relay_redis_close(redis[i]->documents);
             redis[i]->documents = NULL;
+        }
+    }
+
+    jwks = rmcf->jwks.elts;
+
+    for (i = 0; i < rmcf->jwks.nelts; i++) {
+
+        if (jwks[i]->jwks != NULL) {
+            ngx_http_relay_jwks_close(jwks[i]->jwks);
+            jwks[i]->jwks = NULL;
         }
     }
 

@@ -46,10 +46,28 @@ typedef enum {
 } ngx_http_relay_receipts_e;
 
 
+typedef struct ngx_http_relay_jwks_s  ngx_http_relay_jwks_t;
+typedef struct ngx_http_relay_jwks_fetch_s  ngx_http_relay_jwks_fetch_t;
+
+
+/* relay_jwt_keys uri=: a key set behind a location of a server */
+
+typedef struct {
+    ngx_str_t                    uri;
+    ngx_http_core_srv_conf_t    *server;
+    ngx_msec_t                   refresh;   /* age of keys */
+    ngx_msec_t                   stale;     /* the same, the last one */
+    ngx_msec_t                   cooldown;  /* between two fetches */
+    ngx_msec_t                   timeout;   /* of one */
+    ngx_http_relay_jwks_t       *jwks;      /* of this process */
+} ngx_http_relay_jwks_conf_t;
+
+
 /* one relay_jwt_keys: a key set and what its tokens must say */
 
 typedef struct {
-    relay_jwt_keys_t            *keys;
+    relay_jwt_keys_t            *keys;      /* of a file, or NULL */
+    ngx_http_relay_jwks_conf_t  *remote;    /* or NULL */
     relay_jwt_policy_t           policy;
 } ngx_http_relay_jwt_t;
 
@@ -68,6 +86,7 @@ typedef struct {
 
 typedef struct {
     ngx_array_t                  redis;     /* ngx_http_relay_redis_conf_t * */
+    ngx_array_t                  jwks;      /* ngx_http_relay_jwks_conf_t * */
     ngx_shm_zone_t              *zone;      /* view cache, or NULL */
     relay_view_policy_t         *policy;    /* relay.context-package.v1 */
     ngx_str_t                    process;   /* receipt ids of this process */
@@ -168,7 +187,12 @@ struct ngx_http_relay_ctx_s {
     ngx_str_t                    word;      /* a script's answer: "ok", ... */
     ngx_msec_t                   allowed;   /* monotonic: when it was */
 
+    ngx_queue_t                  keys;      /* among those who wait for keys */
+    ngx_http_relay_jwks_fetch_t *fetch;     /* this request's, or NULL */
+
     relay_act_e                  act;
+    unsigned                     keys_queued:1;
+    unsigned                     keys_awaited:1;    /* once in a request */
     unsigned                     has_identity:1;
     unsigned                     accepted:1;    /* this read made the grant */
     unsigned                     failed:1;      /* a command found no answer */
@@ -204,6 +228,9 @@ ngx_int_t ngx_http_relay_preaccess_handler(ngx_http_request_t *r);
 ngx_int_t ngx_http_relay_precontent_handler(ngx_http_request_t *r);
 ngx_int_t ngx_http_relay_log_handler(ngx_http_request_t *r);
 void ngx_http_relay_cleanup(void *data);    /* pool cleanup of the ctx */
+
+/* Runs a request on that one of the module's handlers has suspended. */
+void ngx_http_relay_resume(ngx_http_relay_ctx_t *ctx);
 
 
 /* ngx_http_relay_request.c */
@@ -244,7 +271,9 @@ ngx_uint_t ngx_http_relay_navigation(ngx_http_request_t *r);
 /*
  * Who asks: a bearer token, else relay_identity's values.  NGX_OK: *id is
  * filled in from r->pool; NGX_DECLINED: nobody; NGX_ABORT: presented and
- * invalid, *why is a static sentence; NGX_ERROR.
+ * invalid, *why is a static sentence; NGX_AGAIN: the request is to wait, and
+ * resumed when there are keys to verify the token with; NGX_BUSY: there are
+ * none; NGX_ERROR.
  */
 ngx_int_t ngx_http_relay_identify(ngx_http_request_t *r,
     ngx_http_relay_loc_conf_t *rlcf, relay_identity_t *id, const char **why);
@@ -262,8 +291,41 @@ char *ngx_http_relay_set_jwt_keys(ngx_conf_t *cf, ngx_command_t *cmd,
 ngx_int_t ngx_http_relay_jwt_identity(ngx_http_request_t *r,
     ngx_http_relay_loc_conf_t *rlcf, ngx_str_t *token, relay_identity_t *id,
     const char **why);
+
+/* Forgets the tokens that were verified with other keys of this set. */
+void ngx_http_relay_jwt_forget(ngx_http_relay_jwks_conf_t *remote);
+
 ngx_int_t ngx_http_relay_jwt_init_process(ngx_cycle_t *cycle);
 void ngx_http_relay_jwt_exit_process(ngx_cycle_t *cycle);
+
+
+/* ngx_http_relay_jwks.c: key sets that are fetched */
+
+/*
+ * The keys of a set, fetched when they are not there or too old.  NGX_OK: *keys
+ * is good until control returns to the event loop; NGX_AGAIN: the request is to
+ * wait and is resumed; NGX_BUSY: there are none.
+ */
+ngx_int_t ngx_http_relay_jwks_get(ngx_http_request_t *r,
+    ngx_http_relay_jwks_conf_t *jkcf, relay_jwt_keys_t **keys);
+
+/*
+ * Asks for newer keys than those.  NGX_AGAIN: the request is to wait and is
+ * resumed; NGX_DECLINED: it has waited, or it is too soon.
+ */
+ngx_int_t ngx_http_relay_jwks_renew(ngx_http_request_t *r,
+    ngx_http_relay_jwks_conf_t *jkcf);
+
+/* Takes the body of a fetch; NGX_DECLINED: r is none. */
+ngx_int_t ngx_http_relay_jwks_body_filter(ngx_http_request_t *r,
+    ngx_chain_t *in);
+
+/* Detaches a request that ends. */
+void ngx_http_relay_jwks_cleanup(ngx_http_relay_ctx_t *ctx);
+
+ngx_http_relay_jwks_t *ngx_http_relay_jwks_create(ngx_cycle_t *cycle,
+    ngx_http_relay_jwks_conf_t *jkcf);
+void ngx_http_relay_jwks_close(ngx_http_relay_jwks_t *jwks);
 
 
 /* ngx_http_relay_content.c */

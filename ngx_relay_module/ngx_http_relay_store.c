@@ -16,7 +16,6 @@
 
 static void ngx_http_relay_store_reply(void *data, ngx_int_t rc,
     relay_resp_reply_t *reply);
-static void ngx_http_relay_store_resume(ngx_http_relay_ctx_t *ctx);
 static ngx_int_t ngx_http_relay_store_receipt(ngx_http_request_t *r,
     ngx_http_relay_ctx_t *ctx, relay_receipt_kind_e kind,
     relay_str_t *receipt);
@@ -161,27 +160,8 @@ ngx_http_relay_store_reply(void *data, ngx_int_t rc, relay_resp_reply_t *reply)
     }
 
     if (ctx->pending == 0) {
-        ngx_http_relay_store_resume(ctx);
+        ngx_http_relay_resume(ctx);
     }
-}
-
-
-static void
-ngx_http_relay_store_resume(ngx_http_relay_ctx_t *ctx)
-{
-    ngx_connection_t    *c;
-    ngx_http_request_t  *r;
-
-    r = ctx->request;
-    c = r->connection;
-
-    ctx->waiting = 0;
-
-    if (ngx_http_post_request(r, NULL) != NGX_OK) {
-        ngx_http_finalize_request(r, NGX_ERROR);
-    }
-
-    ngx_http_run_posted_requests(c);
 }
 
 

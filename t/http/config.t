@@ -56,6 +56,11 @@ for my $good (
     ['two issuers', '', '',
      "$redis $keys relay_jwt_keys %%KEYS%% issuer=https://two.example "
      . "audience=a audience=b leeway=10s typ=at+jwt; $relay"],
+    ['keys behind a location', '', '',
+     "$redis relay_jwt_keys uri=/_jwks issuer=i audience=a refresh=1m stale=2m "
+     . "cooldown=1s timeout=500ms; $relay"],
+    ['keys behind a location of the server', '',
+     "$redis relay_jwt_keys uri=/_jwks issuer=i audience=a;", $relay],
     ['all others', '', '',
      "$redis $keys $relay relay_prefix x:; relay_accept explicit; "
      . 'relay_conceal on; relay_view pass-on; relay_anyone_view recipient; '
@@ -109,6 +114,58 @@ for my $bad (
      qr/issuer=/],
     ['no audience', '', '', "$redis relay_jwt_keys %%KEYS%% issuer=i; $relay",
      qr/audience=/],
+    ['a URL of keys', '', '',
+     "$redis relay_jwt_keys https://id.example/k issuer=i audience=a; $relay",
+     qr{"proxy_pass https://id\.example/k" in an internal .*keys uri=/_jwks"}],
+    ['a plain URL of keys', '', '',
+     "$redis relay_jwt_keys http://id.example/k issuer=i audience=a; $relay",
+     qr{"proxy_pass http://id\.example/k" in an internal location}],
+    ['keys of no location', '', '',
+     "$redis relay_jwt_keys uri=jwks issuer=i audience=a; $relay",
+     qr{"uri=jwks".*internal location of this server.*"uri=/_jwks"}],
+    ['keys of a location with arguments', '', '',
+     "$redis relay_jwt_keys uri=/j?a=b issuer=i audience=a; $relay",
+     qr{"uri=/j\?a=b".*without arguments}],
+    ['keys of a location, for all servers',
+     'relay_jwt_keys uri=/j issuer=i audience=a;', '', "$redis $relay",
+     qr{"uri=/j" .* set it in a server or location}],
+    ['keys dropped too early', '', '',
+     "$redis relay_jwt_keys uri=/j issuer=i audience=a refresh=2h; $relay",
+     qr{"/j" .*"stale=" \(3600s\) at least as long as "refresh=" \(7200s\)}],
+    ['times of a file', '', '',
+     "$redis relay_jwt_keys %%KEYS%% issuer=i audience=a stale=1h; $relay",
+     qr{"stale=1h" .*a file is read when nginx starts}],
+    (map {
+        ["keys, bad $_", '', '',
+         "$redis relay_jwt_keys uri=/j issuer=i audience=a $_; $relay",
+         qr{"$_" .* a time from 1ms to 24h}]
+    } qw(refresh=soon stale=0 cooldown=25h timeout=)),
+    ['keys, a time twice', '', '',
+     "$redis relay_jwt_keys uri=/j issuer=i audience=a stale=1h stale=1h; "
+     . $relay, qr{"stale=1h" .*once, a time}],
+    ['keys, bad leeway', '', '',
+     "$redis relay_jwt_keys %%KEYS%% issuer=i audience=a leeway=11m; $relay",
+     qr{"leeway=11m" .*a time from 0 to 10m}],
+    ['keys, bad trust', '', '',
+     "$redis relay_jwt_keys %%KEYS%% issuer=i audience=a email=yes; $relay",
+     qr{"email=yes" .*"email=trusted" or "email=untrusted"}],
+    ['keys, two types', '', '',
+     "$redis relay_jwt_keys %%KEYS%% issuer=i audience=a typ=a typ=b; $relay",
+     qr{"typ=b" .*once, the "typ"}],
+    ['keys, two issuers at once', '', '',
+     "$redis relay_jwt_keys %%KEYS%% issuer=i audience=a issuer=j; $relay",
+     qr{"issuer=j" .*once, the "iss"}],
+    ['keys, an empty audience', '', '',
+     "$redis relay_jwt_keys %%KEYS%% issuer=i audience=; $relay",
+     qr{"audience=" .*an "aud" of the tokens}],
+    ['keys, an algorithm', '', '',
+     "$redis relay_jwt_keys %%KEYS%% issuer=i audience=a alg=RS256; $relay",
+     qr{"alg=RS256" .*RSA \(RS256, .*ES512\) or oct \(HS256, }],
+    ['keys, an unknown parameter', '', '',
+     "$redis relay_jwt_keys %%KEYS%% issuer=i audience=a claim=x; $relay",
+     qr{"claim=x" .*"audience=", "leeway=", "typ=" and "email=", which}],
+    ['one issuer twice', '', '', "$redis $keys $keys $relay",
+     qr{duplicate issuer "https://id\.example"}],
     ['identity without subject', '', '',
      "$redis relay_identity issuer=x; $relay", qr/subject=/],
     ['identity without issuer', '', '',
@@ -139,6 +196,31 @@ for my $bad (
     ok(!$ok, "$name: nginx does not start");
     like($said, $says, "$name: and says why");
 }
+
+# a set that could sign as the issuer is told of; a shared secret is none
+
+my $jwk = $t->relayctl('keygen', '--kty', 'EC', '--kid', 'signer-7');
+
+$t->write_file('private.json', $jwk);
+$t->write_file('shared.json',
+               scalar $t->relayctl(qw(keygen --kty oct --kid shared-8)));
+
+my ($ok, $said) = $t->conf_test(conf('', '', "$redis $relay relay_jwt_keys "
+                                . '%%DIR%%/private.json issuer=i audience=a;'));
+
+ok($ok, 'private keys: nginx starts') or diag $said;
+like($said, qr/\[warn\] .*private\.json" .* of key "signer-7": .* public keys/,
+     'private keys: and warns');
+
+my ($secret) = $jwk =~ /"d":"([^"]+)"/;
+
+unlike($said, qr/\Q$secret\E/, 'private keys: without showing them');
+
+($ok, $said) = $t->conf_test(conf('', '', "$redis $relay relay_jwt_keys "
+                             . '%%DIR%%/shared.json issuer=i audience=a;'));
+
+ok($ok, 'a shared secret: nginx starts') or diag $said;
+unlike($said, qr/\[warn\]/, 'a shared secret: no warning');
 
 $t->stop();
 done_testing();

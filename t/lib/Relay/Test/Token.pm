@@ -31,33 +31,50 @@ sub keys_file {
 
     my $file = "$self->{dir}/jwks.json";
 
-    return $file if -f $file;
+    return -f $file ? $file
+                    : $self->write_file('jwks.json', $self->jwks('k1', 'e1'));
+}
 
-    my $rsa = _key('k1');
 
-    open my $fh, '-|', 'openssl', 'rsa', '-in', $rsa, '-noout', '-modulus'
-        or die "openssl: $!\n";
+# The public halves of keys by kid, P-256 where it starts with "e", else RSA.
+
+sub jwks {
+    my ($self, @kids) = @_;
+
+    return $utf8->encode({ keys => [map { _jwk($_) } @kids] });
+}
+
+
+sub _jwk {
+    my ($kid) = @_;
+
+    if ($kid =~ /^e/) {
+        open my $fh, '-|', 'openssl', 'pkey', '-in', _key($kid), '-pubout',
+            '-outform', 'DER' or die "openssl: $!\n";
+        binmode $fh;
+        my $der = do { local $/; <$fh> };
+        close $fh;
+
+        my ($x, $y) = unpack('a32a32', substr($der, -64));
+
+        return { kty => 'EC', kid => $kid, use => 'sig', alg => 'ES256',
+                 crv => 'P-256', x => encode_base64url($x),
+                 y => encode_base64url($y) };
+    }
+
+    open my $fh, '-|', 'openssl', 'rsa', '-in', _key($kid), '-noout',
+        '-modulus' or die "openssl: $!\n";
     my ($modulus) = join('', <$fh>) =~ /^Modulus=([0-9A-F]+)/;
     close $fh;
 
-    open $fh, '-|', 'openssl', 'pkey', '-in', _key('e1'), '-pubout',
-        '-outform', 'DER' or die "openssl: $!\n";
-    binmode $fh;
-    my $der = do { local $/; <$fh> };
-    close $fh;
-
-    my $point = substr($der, -64);
-
-    $self->write_file('jwks.json', $utf8->encode({ keys => [
-        { kty => 'RSA', kid => 'k1', use => 'sig', alg => 'RS256',
-          n => encode_base64url(pack('H*', $modulus)), e => 'AQAB' },
-        { kty => 'EC', kid => 'e1', use => 'sig', alg => 'ES256',
-          crv => 'P-256', x => encode_base64url(substr($point, 0, 32)),
-          y => encode_base64url(substr($point, 32)) },
-    ] }));
-
-    return $file;
+    return { kty => 'RSA', kid => $kid, use => 'sig', alg => 'RS256',
+             n => encode_base64url(pack('H*', $modulus)), e => 'AQAB' };
 }
+
+
+# The file of the private key of a kid.
+
+sub private_key { return _key($_[1]) }
 
 
 # The RSA public key as a PEM file's bytes: what a confused verifier would take
