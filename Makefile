@@ -64,11 +64,13 @@ stop:
 test:
 	@sh t/tools/packages.sh build run test
 	@$(MAKE) --no-print-directory all
+	@sh t/tools/node.sh
 	@sh t/tools/test.sh
 
 
 asan:
 	@sh t/tools/packages.sh build run test
+	@sh t/tools/node.sh
 	@sh t/tools/asan.sh
 
 
