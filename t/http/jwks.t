@@ -38,6 +38,12 @@ my $t = Relay::Test->new(timeout => 240, http => <<'EOC');
             proxy_pass http://127.0.0.1:%%PORT1%%/cold;
         }
 
+        location = /_unbuffered {
+            internal;
+            proxy_pass http://127.0.0.1:%%PORT1%%/unbuffered;
+            proxy_buffering off;
+        }
+
         location = /_flat {
             internal;
             alias %%DIR%%/html/flat.json;
@@ -83,6 +89,14 @@ my $t = Relay::Test->new(timeout => 240, http => <<'EOC');
 
         location ~ ^/cold/(?<relay_token>[^/]+)$ {
             relay_jwt_keys uri=/_cold issuer=https://id.example
+                           audience=https://edge.example email=trusted
+                           cooldown=50ms timeout=1500ms;
+            relay_link $relay_token;
+            relay_package on;
+        }
+
+        location ~ ^/unbuffered/(?<relay_token>[^/]+)$ {
+            relay_jwt_keys uri=/_unbuffered issuer=https://id.example
                            audience=https://edge.example email=trusted
                            cooldown=50ms timeout=1500ms;
             relay_link $relay_token;
@@ -274,8 +288,6 @@ unlike($head, qr/\Q$link\E/, 'nor its link');
 is_answered('/r', $good{e1}, 200, 'once more');
 is(asked('/keys'), 1, 'with the keys that are there');
 
-# other locations of the server share a set when they say the same
-
 is_answered('/short', $good{e1}, 200, 'a set of other times');
 is(asked('/keys'), 2, 'is a set of its own');
 
@@ -353,7 +365,11 @@ my %broken = (
     'no HTTP' => undef,
 );
 
+answers($t->jwks('e2'));
+is_answered('/unbuffered', $good{e2}, 200, 'a set that is there');
+
 for my $with (0, 1) {
+    my $where = $with ? 'unbuffered' : 'cold';
 
     for my $name (sort keys %broken) {
         my ($body, $o, $says) = @{$broken{$name} // ['', {}, qr/not 200/]};
@@ -365,19 +381,21 @@ for my $with (0, 1) {
             $t->write_file('answer', "0\n\x16\x03\x01 nonsense\r\n\r\n");
         }
 
-        my $lines = () = $t->error_log() =~ /key set "\/_cold" is not/g;
+        my $lines = () = $t->error_log() =~ /key set "\/_$where" is not/g;
 
         sleep 0.06;
 
         if ($with) {
-            is_answered('/cold', $flood[$n++ % 20], 401, "$label: unknown kid");
-            is_answered('/cold', $good{e2}, 200, "$label: the good set holds");
+            is_answered("/$where", $flood[$n++ % 20], 401,
+                        "$label: unknown kid");
+            is_answered("/$where", $good{e2}, 200,
+                        "$label: the good set holds");
 
         } else {
-            is_unavailable('/cold', $good{e2}, $label);
+            is_unavailable("/$where", $good{e2}, $label);
         }
 
-        my @log = grep { /key set "\/_cold" is not/ }
+        my @log = grep { /key set "\/_$where" is not/ }
                        split /\n/, $t->error_log();
 
         is(@log - $lines, 1, "$label: said once");
@@ -388,8 +406,8 @@ for my $with (0, 1) {
 
     answers($t->jwks('e2'));
     ok($t->wait_for(sub {
-        $t->get("/cold/$link", -bearer => $good{e2})->status == 200
-    }, 5), 'recovered by itself');
+        $t->get("/$where/$link", -bearer => $good{e2})->status == 200
+    }, 5), "$where: recovered by itself");
 }
 
 unlike($t->error_log(), qr/secretword/, 'no body is logged');
@@ -484,6 +502,12 @@ for my $case (
     is($ask->(-bearer => $good{e2})->status, $refused, "$name: no keys");
 }
 
+answers($t->jwks('e2'));
+$before = asked('/cold');
+is_answered('/cold', $good{e2}, 200, 'one location');
+is_answered('/asks', $good{e2}, 200, 'another of the server');
+is(asked('/cold') - $before, 1, 'share a set when they say the same');
+
 # one connection, kept alive across the fetch
 
 answers($t->jwks('e2'), delay => 0.1);
@@ -513,6 +537,16 @@ like($t->error_log(), qr/"\/_none" is not there: .*not 200 \(status 404\)/,
 is_unavailable('/gated', $good{e1}, 'a gated location');
 like($t->error_log(), qr/"\/_gated" .*set "relay_link off" there/,
      'the log says what to do');
+
+my $private = $t->relayctl(qw(keygen --kty EC --kid signer-9));
+my ($d) = $private =~ /"d":"([^"]+)"/;
+
+$t->write_file('html/flat.json', $private);
+$t->reload();
+is_answered('/flat', $good{e1}, 401, 'a set with a private key');
+like($t->error_log(), qr/\[warn\].*"\/_flat" .* private part of key "signer-9"/,
+     'is warned of');
+unlike($t->error_log(), qr/\Q$d\E/, 'without showing it');
 
 ###############################################################################
 # reload under load, the provider slow and rotating
