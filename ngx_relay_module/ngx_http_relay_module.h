@@ -27,9 +27,6 @@
 #include "relay_view.h"
 
 
-#define NGX_HTTP_RELAY_PREFIX_MAX  128      /* bytes of relay_prefix */
-
-
 /* nginx's string as librelay's: the same layout, checked when compiled */
 
 #define ngx_http_relay_str(s)  ((relay_str_t *) (s))

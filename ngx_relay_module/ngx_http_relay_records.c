@@ -20,7 +20,7 @@
 
 #define NGX_HTTP_RELAY_SNAPSHOT_KEY   (sizeof(ngx_http_relay_redis_conf_t *)  \
                                        + RELAY_DIGEST_LEN                     \
-                                       + NGX_HTTP_RELAY_PREFIX_MAX            \
+                                       + RELAY_PREFIX_MAX                     \
                                        + RELAY_ISSUER_MAX + RELAY_SUBJECT_MAX \
                                        + RELAY_EMAIL_MAX + 4)
 
