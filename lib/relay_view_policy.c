@@ -40,6 +40,7 @@ typedef struct {
     relay_view_def_t     *defs;
     size_t                defs_n;
     relay_view_path_t     defs_path;
+    unsigned              defs_depth;   /* definitions within one another */
 } relay_view_compiler_t;
 
 
@@ -1021,6 +1022,13 @@ relay_view_reference(relay_view_compiler_t *cp, size_t node,
                                         "the definition refers to itself");
             }
 
+            /* each has a path of its own: the depth of paths bounds none */
+
+            if (cp->defs_depth == RELAY_VIEW_DEPTH) {
+                return relay_view_error(cp, path,
+                                        "the rules are nested too deeply");
+            }
+
             here.parent = &cp->defs_path;
             here.key = def->node - 1;
             here.index = 0;
@@ -1028,7 +1036,10 @@ relay_view_reference(relay_view_compiler_t *cp, size_t node,
             node = def->node;
             def->node = 0;
 
+            cp->defs_depth++;
             rule = relay_view_rule(cp, node, &here);
+            cp->defs_depth--;
+
             if (rule == NULL) {
                 return NULL;
             }

@@ -1493,6 +1493,72 @@ test_policy_errors(void **state)
 }
 
 
+/* Definitions that refer to each other, one after the other. */
+
+static relay_view_policy_t *
+chain(size_t definitions, size_t depth, char *message, size_t size)
+{
+    size_t                i, n;
+    relay_buf_t           text;
+    relay_view_policy_t  *pl;
+
+    relay_buf_init(&text, RELAY_DOCUMENT_MAX);
+    relay_buf_append_z(&text, "{\"schema\":\"t\",\"views\":[\"recipient\"],"
+                              "\"fields\":{\"a\":\"@0\"},\"defs\":{");
+
+    for (i = 0; i < definitions; i++) {
+        relay_buf_printf(&text, "%s\"%zu\":", i ? "," : "", i);
+
+        for (n = 0; n < depth; n++) {
+            relay_buf_append_z(&text, "{\"a\":");
+        }
+
+        if (i + 1 < definitions) {
+            relay_buf_printf(&text, "\"@%zu\"", i + 1);
+
+        } else {
+            relay_buf_append_z(&text, "\"keep\"");
+        }
+
+        for (n = 0; n < depth; n++) {
+            relay_buf_append_c(&text, '}');
+        }
+    }
+
+    relay_buf_append(&text, "}}", 3);
+    assert_false(text.failed);
+
+    pl = compile((char *) text.data, message, size);
+
+    relay_buf_free(&text);
+
+    return pl;
+}
+
+
+static void
+test_policy_chain(void **state)
+{
+    char                  message[1024];
+    relay_view_policy_t  *pl;
+
+    pl = chain(32, 0, message, sizeof(message));
+    assert_non_null(pl);
+    relay_view_policy_free(pl);
+
+    pl = chain(33, 0, message, sizeof(message));
+    assert_null(pl);
+    assert_string_equal(message,
+                        "/defs/31: the rules are nested too deeply");
+
+    /* as deep as one may be, and as many as there may be */
+
+    pl = chain(4000, 58, message, sizeof(message));
+    assert_null(pl);
+    assert_non_null(strstr(message, ": the rules are nested too deeply"));
+}
+
+
 int
 main(void)
 {
@@ -1519,7 +1585,8 @@ main(void)
         cmocka_unit_test(test_not_a_package),
         cmocka_unit_test(test_removals),
         cmocka_unit_test(test_permission),
-        cmocka_unit_test(test_policy_errors)
+        cmocka_unit_test(test_policy_errors),
+        cmocka_unit_test(test_policy_chain)
     };
 
     return cmocka_run_group_tests_name("relay_view", tests, setup, teardown);
