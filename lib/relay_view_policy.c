@@ -629,14 +629,28 @@ relay_view_joined(relay_view_compiler_t *cp, relay_view_rule_t *rule,
 }
 
 
-/* Finds a seed with which no two names of the object share a slot. */
+/*
+ * Finds a seed with which no two names of the object share a slot; there is
+ * none for two of the same hash.
+ */
 
 static relay_int_t
-relay_view_table(relay_view_compiler_t *cp, relay_view_rule_t *rule)
+relay_view_table(relay_view_compiler_t *cp, relay_view_rule_t *rule,
+    relay_view_path_t *path)
 {
-    size_t    i, slot, size;
+    size_t    i, j, slot, size;
     unsigned  bits, tries;
     uint32_t  seed;
+
+    for (i = 0; i < rule->n; i++) {
+        for (j = 0; j < i; j++) {
+
+            if (rule->members[i].name.hash == rule->members[j].name.hash) {
+                relay_view_error(cp, path, "two names have the same hash");
+                return RELAY_ERROR;
+            }
+        }
+    }
 
     bits = 2;
 
@@ -1213,7 +1227,7 @@ relay_view_rule(relay_view_compiler_t *cp, size_t node,
     }
 
     if (rule->kind == RELAY_VIEW_OBJECT
-        && relay_view_table(cp, rule) != RELAY_OK)
+        && relay_view_table(cp, rule, path) != RELAY_OK)
     {
         return NULL;
     }

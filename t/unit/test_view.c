@@ -1442,6 +1442,8 @@ test_policy_errors(void **state)
         { HEAD "\"fields\":{\"a\":\"@b\"}}", "/fields/a: no such definition" },
         { HEAD "\"defs\":{\"b\":{\"c\":\"@b\"}},\"fields\":{\"a\":\"@b\"}}",
           "/defs/b/c: the definition refers to itself" },
+        { HEAD "\"fields\":{\"m128184\":\"keep\",\"m273298\":\"keep\"}}",
+          "/fields: two names have the same hash" },
         { HEAD "\"fields\":{\"a\":\"constant\"}}",
           "/fields/a: \"constant\" and \"$constant\" need each other" },
         { HEAD "\"fields\":{\"a\":{\"$constant\":1}}}",
