@@ -1197,7 +1197,7 @@ relay_view_rule(relay_view_compiler_t *cp, size_t node,
             rule->depth = child->depth + 1;
         }
 
-        if (child->join_array.str.data != NULL && child->join_rule == NULL) {
+        if (child->join_array.str.data != NULL) {
 
             member = relay_view_member(rule, &child->join_array.str);
 
@@ -1206,6 +1206,13 @@ relay_view_rule(relay_view_compiler_t *cp, size_t node,
             {
                 return relay_view_error(cp, path, "\"$joined\" needs an array"
                                                   " of objects beside it");
+            }
+
+            /* a definition may stand in several objects */
+
+            if (child->join_rule != NULL && child->join_rule != member->rule) {
+                return relay_view_error(cp, path, "one \"$joined\" beside two"
+                                                  " different arrays");
             }
 
             child->join_rule = member->rule;

@@ -1471,6 +1471,11 @@ test_policy_errors(void **state)
         { HEAD "\"fields\":{\"a\":{\"$views\":\"joined\",\"$joined\":"
           "{\"from\":\"b\",\"member\":\"c\"}},\"b\":\"keep\"}}",
           "/fields: \"$joined\" needs an array of objects beside it" },
+        { HEAD "\"defs\":{\"j\":{\"$views\":\"joined\",\"$joined\":"
+          "{\"from\":\"c\",\"member\":\"t\"}}},\"fields\":{"
+          "\"a\":{\"b\":\"@j\",\"c\":{\"$each\":{\"t\":\"keep\"}}},"
+          "\"d\":{\"b\":\"@j\",\"c\":{\"$each\":{\"t\":\"drop\"}}}}}",
+          "/fields/d: one \"$joined\" beside two different arrays" },
         { HEAD "\"fields\":{\"a\":\"keep\",\"$order\":{\"head\":[],"
           "\"then\":\"a\"}}}",
           "/fields/$order/then: no member of this object, or a text" },
