@@ -13,10 +13,18 @@ LIBS = -ljansson -lhiredis -lcjose -lcrypto
 LIB_SRC := $(wildcard lib/relay_*.c)
 CTL_SRC := $(wildcard lib/relayctl*.c)
 UNIT_SRC := $(wildcard t/unit/test_*.c)
+FUZZ_SRC := $(wildcard t/fuzz/fuzz_*.c)
+
+# what fuzz targets share; their main program is libFuzzer's or replay.c's
+
+FUZZ_LIB_SRC := $(filter-out $(FUZZ_SRC) t/fuzz/replay.c,$(wildcard t/fuzz/*.c))
 
 LIB_OBJ := $(LIB_SRC:lib/%.c=$(BUILD)/lib/%.o)
 CTL_OBJ := $(CTL_SRC:lib/%.c=$(BUILD)/lib/%.o)
 UNIT := $(UNIT_SRC:t/unit/%.c=$(BUILD)/t/%)
+FUZZ_LIB_OBJ := $(FUZZ_LIB_SRC:t/fuzz/%.c=$(BUILD)/fuzz-lib/%.o)
+FUZZERS := $(FUZZ_SRC:t/fuzz/%.c=$(BUILD)/%)
+REPLAYS := $(FUZZ_SRC:t/fuzz/%.c=$(BUILD)/t/%)
 
 DATA := $(wildcard schema/redis/*.lua schema/views/*.json)
 
@@ -27,7 +35,7 @@ MODULE = $(BUILD)/nginx/ngx_http_relay_module.so
 export BUILD JOBS
 
 
-.PHONY: help all run stop test asan bench clean module unit
+.PHONY: help all run stop test asan fuzz bench clean module unit fuzzers
 
 help:
 	@echo 'make run    start Redis and nginx with the module on loopback and'
@@ -37,12 +45,15 @@ help:
 	@echo '            whether any log holds a link token'
 	@echo 'make asan   the same tests under AddressSanitizer and UBSan, nginx'
 	@echo '            itself included'
+	@echo 'make fuzz   look for inputs that break a parser, each target for a'
+	@echo '            minute; TARGET=NAME, TIME=SECONDS'
 	@echo 'make bench  ratios to nginx static, Lua, jansson, simdjson; BAR=NAME'
 	@echo '            measures one'
 	@echo 'make all    build the module and relayctl only'
 	@echo 'make clean  stop, and remove build/'
 	@echo
-	@echo 'run, test, asan and bench install the Debian packages that are missing.'
+	@echo 'run, test, asan, fuzz and bench install the Debian packages that are'
+	@echo 'missing.'
 
 
 all: $(BUILD)/relayctl module
@@ -74,6 +85,11 @@ asan:
 	@sh t/tools/asan.sh
 
 
+fuzz:
+	@sh t/tools/packages.sh build clang
+	@TARGET='$(TARGET)' TIME='$(TIME)' sh t/tools/fuzz.sh
+
+
 bench:
 	@sh t/tools/packages.sh build run wrk redis-tools \
 	    libnginx-mod-http-lua lua-nginx-redis lua-cjson \
@@ -96,7 +112,12 @@ module: $(BUILD)/relay_embedded.h
 	@sh t/tools/module.sh
 
 
-unit: $(UNIT)
+unit: $(UNIT) $(REPLAYS)
+
+
+# t/tools/fuzz.sh says with which compiler
+
+fuzzers: $(FUZZERS)
 
 
 $(BUILD)/relayctl: $(CTL_OBJ) $(BUILD)/librelay.a
@@ -133,4 +154,31 @@ $(BUILD)/t/%: t/unit/%.c $(BUILD)/librelay.a
 	    $(LDFLAGS) -lcmocka $(LIBS)
 
 
--include $(wildcard $(BUILD)/lib/*.d $(BUILD)/t/*.d)
+$(BUILD)/fuzz-lib/%.o: t/fuzz/%.c
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+
+$(BUILD)/libfuzz.a: $(FUZZ_LIB_OBJ)
+	@rm -f $@
+	@$(AR) rcs $@ $^
+
+
+# a target alone, over committed inputs
+
+$(BUILD)/t/fuzz_%: t/fuzz/fuzz_%.c $(BUILD)/fuzz-lib/replay.o \
+                   $(BUILD)/libfuzz.a $(BUILD)/librelay.a
+	@mkdir -p $(@D)
+	@echo '  $@'
+	@$(CC) $(CFLAGS_ALL) -MMD -MP -o $@ $< $(BUILD)/fuzz-lib/replay.o \
+	    $(BUILD)/libfuzz.a $(BUILD)/librelay.a $(LDFLAGS) $(LIBS)
+
+
+$(BUILD)/fuzz_%: t/fuzz/fuzz_%.c $(BUILD)/libfuzz.a $(BUILD)/librelay.a
+	@echo '  $@'
+	@$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer -MMD -MP -o $@ $< \
+	    $(BUILD)/libfuzz.a $(BUILD)/librelay.a $(LDFLAGS) $(LIBS)
+
+
+-include $(wildcard $(BUILD)/lib/*.d $(BUILD)/t/*.d $(BUILD)/fuzz-lib/*.d)
+-include $(wildcard $(BUILD)/*.d)

@@ -82,6 +82,39 @@ if [ "$unit" != "$build" ] || make -s BUILD="$unit" unit; then
     done
 
     count unit $good $bad "$good of $((good + bad)) tests, $programs programs"
+
+    # each input that is kept, through the fuzz target that it is for
+
+    good=0
+    bad=0
+    targets=0
+
+    for source in t/fuzz/fuzz_*.c; do
+        [ -f "$source" ] || continue
+
+        name=$(basename "$source" .c)
+        targets=$((targets + 1))
+
+        set -- "t/fuzz/corpus/${name#fuzz_}"
+
+        if [ -f "t/fuzz/${name#fuzz_}.seeds" ]; then
+            while read -r folder; do
+                [ ! -d "$folder" ] || set -- "$@" "$folder"
+            done < "t/fuzz/${name#fuzz_}.seeds"
+        fi
+
+        if "$unit/t/$name" "$@" > $out/fuzz.out 2>&1; then
+            inputs=$(sed -n 's/^\([0-9]*\) inputs$/\1/p' $out/fuzz.out)
+            good=$((good + inputs))
+            echo "$name: $inputs"
+        else
+            bad=$((bad + 1))
+            tail -n 30 $out/fuzz.out
+            echo "$name: FAILED"
+        fi
+    done
+
+    count replay $good $bad "$good inputs, $targets fuzz targets"
 else
     count unit 0 1 "they do not compile"
 fi
