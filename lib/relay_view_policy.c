@@ -1182,6 +1182,12 @@ relay_view_rule(relay_view_compiler_t *cp, size_t node,
     rule->named = (rule->names_n != 0);
 
     if (rule->each != NULL) {
+
+        if (rule->each->join_array.str.data != NULL) {
+            return relay_view_error(cp, path, "\"$joined\" is about a member"
+                                              " of an object");
+        }
+
         rule->judged |= rule->each->judged;
         rule->named |= rule->each->named;
         rule->depth = rule->each->depth + 1;

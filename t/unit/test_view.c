@@ -1471,6 +1471,9 @@ test_policy_errors(void **state)
         { HEAD "\"fields\":{\"a\":{\"$views\":\"joined\",\"$joined\":"
           "{\"from\":\"b\",\"member\":\"c\"}},\"b\":\"keep\"}}",
           "/fields: \"$joined\" needs an array of objects beside it" },
+        { HEAD "\"fields\":{\"d\":{\"$each\":{\"$views\":\"joined\","
+          "\"$joined\":{\"from\":\"d\",\"member\":\"t\"}}}}}",
+          "/fields/d: \"$joined\" is about a member of an object" },
         { HEAD "\"defs\":{\"j\":{\"$views\":\"joined\",\"$joined\":"
           "{\"from\":\"c\",\"member\":\"t\"}}},\"fields\":{"
           "\"a\":{\"b\":\"@j\",\"c\":{\"$each\":{\"t\":\"keep\"}}},"
