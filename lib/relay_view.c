@@ -1047,13 +1047,13 @@ relay_view_walk_array(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
 
 static int
 relay_view_move(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
-    size_t v, size_t moved, size_t key)
+    size_t v, size_t moved, size_t key, unsigned marked)
 {
     int                       act;
     size_t                    start, end;
     const relay_json_node_t  *node;
 
-    act = relay_view_decide(ctx, rule, moved, v, 0);
+    act = relay_view_decide(ctx, rule, moved, v, marked);
 
     if (act < 0) {
         return act;
@@ -1061,6 +1061,11 @@ relay_view_move(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
 
     if (act == RELAY_VIEW_DROP) {
         ctx->out->withheld++;
+
+        if (!ctx->checked && rule->judged) {
+            return relay_view_collect(ctx, rule, moved, v, marked, 1);
+        }
+
         return 0;
     }
 
@@ -1069,7 +1074,7 @@ relay_view_move(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
     end = node->off + node->len;
 
     if (relay_view_cut(ctx, key, start) != RELAY_OK
-        || relay_view_apply(ctx, rule, act, moved, v, 0) < 0
+        || relay_view_apply(ctx, rule, act, moved, v, marked) < 0
         || relay_view_cut(ctx, end, key) != RELAY_OK
         || relay_view_push(ctx, (const unsigned char *) ",", 1) != RELAY_OK)
     {
@@ -1159,7 +1164,7 @@ relay_view_walk(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
                 if (member != rule->then) {
 
                     if (relay_view_move(ctx, rule->then->rule, v, moved,
-                                        ctx->nodes[i].off)
+                                        ctx->nodes[i].off, marked)
                         < 0)
                     {
                         return RELAY_VIEW_STOP;

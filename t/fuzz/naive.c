@@ -101,35 +101,44 @@ words_of(json_t *rule)
 static int
 has_word(json_t *rule, int column, const char *word)
 {
-    int          n, many;
+    int          n, found, in_column;
     size_t       len;
-    const char  *s, *p;
+    const char  *p;
 
-    s = words_of(rule);
-    many = (strchr(s, ' ') != NULL);
     n = 0;
+    found = 0;
+    in_column = 0;
 
-    for (p = s; *p != '\0'; /* void */) {
-        len = strcspn(p, "+ ");
-
-        if ((column < 0 || !many || n == column)
-            && len == strlen(word) && memcmp(p, word, len) == 0)
-        {
-            return 1;
-        }
-
-        p += len;
+    for (p = words_of(rule); *p != '\0'; /* void */) {
 
         if (*p == ' ') {
-            n++;
+            p++;
+            continue;
         }
 
-        if (*p != '\0') {
+        /* one word, of parts */
+
+        for ( ;; ) {
+            len = strcspn(p, "+ ");
+
+            if (len == strlen(word) && memcmp(p, word, len) == 0) {
+                found = 1;
+                in_column |= (n == column);
+            }
+
+            p += len;
+
+            if (*p != '+') {
+                break;
+            }
+
             p++;
         }
+
+        n++;
     }
 
-    return 0;
+    return (column < 0 || n == 1) ? found : in_column;
 }
 
 
@@ -201,23 +210,25 @@ fits(json_t *rule, json_t *v)
 static json_t *
 point(json_t *doc, const char *pointer)
 {
-    char    *name, *save, *copy;
+    char    *name;
+    size_t   len;
     json_t  *v;
 
     if (pointer == NULL) {
         return NULL;
     }
 
-    copy = strdup(pointer);
     v = doc;
 
-    for (name = strtok_r(copy, "/", &save); name != NULL;
-         name = strtok_r(NULL, "/", &save))
-    {
-        v = json_object_get(v, name);
-    }
+    while (*pointer == '/') {
+        len = strcspn(++pointer, "/");
 
-    free(copy);
+        name = strndup(pointer, len);
+        v = json_object_get(v, name);
+        free(name);
+
+        pointer += len;
+    }
 
     return v;
 }
@@ -800,7 +811,7 @@ joined(naive_t *nv, json_t *rule, json_t *v, json_t *parent, json_t *siblings,
 {
     int          whole;
     size_t       i, n;
-    json_t      *how, *array, *each, *element, *t, *text;
+    json_t      *how, *array, *each, *element, *t, *text, *sub;
     const char  *by, *member;
     relay_buf_t  b;
 
@@ -827,6 +838,7 @@ joined(naive_t *nv, json_t *rule, json_t *v, json_t *parent, json_t *siblings,
 
     member = json_string_value(json_object_get(how, "member"));
     by = json_string_value(json_object_get(how, "by"));
+    sub = resolve(nv, member_of(each, member));
 
     relay_buf_init(&b, 64 * 1024 * 1024);
     n = 0;
@@ -839,10 +851,8 @@ joined(naive_t *nv, json_t *rule, json_t *v, json_t *parent, json_t *siblings,
 
         t = json_object_get(element, member);
 
-        if (!json_is_string(t) || json_string_length(t) == 0
-            || decide(nv, resolve(nv, member_of(each, member)), t, element,
-                      marked)
-               != KEEP)
+        if (!json_is_string(t) || json_string_length(t) == 0 || sub == NULL
+            || decide(nv, sub, t, element, marked) != KEEP)
         {
             continue;
         }
@@ -908,12 +918,12 @@ object_of(naive_t *nv, json_t *rule, json_t *v, int marked)
 
             if (strcmp(name, then) != 0) {
                 sub = resolve(nv, member_of(rule, then));
-                action = decide(nv, sub, moved, v, 0);
+                action = decide(nv, sub, moved, v, marked);
 
                 if (action != DROP) {
                     json_object_set_new(out, then,
-                                        value_of(nv, sub, moved, v, 0, action,
-                                                 nv->inherited));
+                                        value_of(nv, sub, moved, v, marked,
+                                                 action, nv->inherited));
                 }
 
                 sub = resolve(nv, member_of(rule, name));
@@ -1007,20 +1017,26 @@ value_of(naive_t *nv, json_t *rule, json_t *v, json_t *parent, int marked,
 }
 
 
+/* There is one $least in a policy. */
+
 static size_t
-least_of(json_t *rule)
+least_of(naive_t *nv, json_t *rule)
 {
-    size_t       n;
+    size_t       n, least;
     json_t      *member;
     const char  *name;
 
-    n = json_integer_value(json_object_get(rule, "$least"));
+    rule = resolve(nv, rule);
+    least = json_number_value(json_object_get(rule, "$least"));
 
     json_object_foreach(rule, name, member) {
-        n += least_of(member);
+        if (name[0] != '$' || strcmp(name, "$each") == 0) {
+            n = least_of(nv, member);
+            least = (n > least) ? n : least;
+        }
     }
 
-    return n;
+    return least;
 }
 
 
@@ -1042,7 +1058,7 @@ prepare(naive_t *nv)
         nv->private = json_string_value(v);
         nv->private_len = json_string_length(v);
         trim(&nv->private, &nv->private_len);
-        nv->private_whole = nv->private_len < (size_t) json_integer_value(
+        nv->private_whole = nv->private_len < (size_t) json_number_value(
                                           json_object_get(private, "within"));
     }
 
@@ -1119,7 +1135,7 @@ naive_project(json_t *policy, json_t *doc, const char *view, int64_t now,
     if (!nv.withhold) {
         out = value_of(&nv, fields, doc, NULL, 0, KEEP, 0);
 
-        if (strcmp(view, "preview") != 0 && nv.left < least_of(fields)) {
+        if (strcmp(view, "preview") != 0 && nv.left < least_of(&nv, fields)) {
             withhold(&nv);
         }
     }
