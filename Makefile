@@ -35,7 +35,7 @@ MODULE = $(BUILD)/nginx/ngx_http_relay_module.so
 export BUILD JOBS
 
 
-.PHONY: help all run stop test asan fuzz bench clean module unit fuzzers
+.PHONY: help all run stop test soak asan fuzz bench clean module unit fuzzers
 
 help:
 	@echo 'make run    start Redis and nginx with the module on loopback and'
@@ -43,6 +43,8 @@ help:
 	@echo 'make stop   stop them'
 	@echo 'make test   style, unit tests, tests against nginx and Redis, and'
 	@echo '            whether any log holds a link token'
+	@echo 'make soak   the tests that make their own input, ROUNDS=50000 of it;'
+	@echo '            SEED=N for other input'
 	@echo 'make asan   the same tests under AddressSanitizer and UBSan, nginx'
 	@echo '            itself included'
 	@echo 'make fuzz   look for inputs that break a parser, each target for a'
@@ -77,6 +79,12 @@ test:
 	@$(MAKE) --no-print-directory all
 	@sh t/tools/node.sh
 	@sh t/tools/test.sh
+
+
+# each prints its seed, with which it can be run again
+
+soak: $(BUILD)/t/test_view_property
+	@ROUNDS='$(or $(ROUNDS),50000)' SEED='$(SEED)' $(BUILD)/t/test_view_property
 
 
 asan:

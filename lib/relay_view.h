@@ -26,16 +26,39 @@ typedef struct {
 } relay_view_params_t;
 
 
+/*
+ * One thing that a view does not get as it is.  The strings live as long as
+ * the call that the note is for.
+ */
+
 typedef struct {
-    relay_str_t  *spans;        /* into the document or the policy */
-    size_t        n;
-    size_t        size;         /* spans allocated */
-    size_t        len;          /* bytes in all spans together */
-    size_t        withheld;     /* members and elements left out or changed */
-    int64_t       valid_until;  /* epoch ms at which a condition would change
-                                   the result; 0: never */
-    void         *scratch;
-    size_t        scratch_size;
+    size_t        node;         /* on the document's tape: a value, or the KEY
+                                   of a member that no rule knows */
+    const char   *what;         /* "dropped", "blanked", "constant", ... */
+    relay_str_t   word;         /* the rule's, for this view: "marked+fresh" */
+    relay_str_t   place;        /* of the rule: a pointer into the policy */
+    relay_str_t   because;      /* what decided on it; empty: the word itself */
+    relay_str_t   why;          /* the policy's reason; may be empty */
+} relay_view_note_t;
+
+
+typedef void (*relay_view_note_pt)(void *data, const relay_view_note_t *note);
+
+
+typedef struct {
+    relay_str_t         *spans;        /* into the document or the policy */
+    size_t               n;
+    size_t               size;         /* spans allocated */
+    size_t               len;          /* bytes in all spans together */
+    size_t               withheld;     /* members and elements left out or
+                                          changed */
+    int64_t              valid_until;  /* epoch ms at which a condition would
+                                          change the result; 0: never */
+    size_t               fault;        /* of a withheld document: the node */
+    void                *scratch;
+    size_t               scratch_size;
+    relay_view_note_pt   note;         /* set by who wants notes; NULL: none */
+    void                *note_data;
 } relay_view_out_t;
 
 
@@ -60,8 +83,12 @@ void relay_view_out_free(relay_view_out_t *out);
  * Projects a document.  RELAY_OK: the spans of out, in order, are the view; it
  * allocates nothing once out has grown.  RELAY_DECLINED: withheld; nothing of
  * the document may be shown, *why is a static sentence (a wrong-typed mark, no
- * section left, not the policy's document type).  RELAY_ERROR: no memory.
- * The spans point into doc and policy: both must outlive them.
+ * section left, not the policy's document type), out->fault the node at fault.
+ * RELAY_ERROR: no memory.  The spans point into doc and policy: both must
+ * outlive them.
+ *
+ * With out->note, it is called for each member or element that is left out or
+ * changed, in the order of the view.
  */
 relay_int_t relay_view_project(const relay_view_policy_t *policy,
     const relay_str_t *doc, const relay_json_tape_t *tape, relay_view_e view,

@@ -1,8 +1,8 @@
 
 /*
- * relay_view_rule: what the three files of relay_view share: the compiled
- * rules (relay_view_policy.c), the state of a projection (relay_view.c), and
- * what it has to know of a document's texts (relay_view_text.c).
+ * relay_view_rule: what the files of relay_view share: the compiled rules
+ * (relay_view_policy.c, _compile.c, _words.c) and the state of a projection
+ * (relay_view.c, _walk.c, _judge.c, _text.c, _explain.c).
  */
 
 #ifndef _RELAY_VIEW_RULE_H_INCLUDED_
@@ -25,6 +25,11 @@
 #define RELAY_VIEW_JOINED      5
 #define RELAY_VIEW_BY          6
 #define RELAY_VIEW_ACTION      0x0007
+
+/* what else a note may be of: a name that no rule knows, a mark written out */
+
+#define RELAY_VIEW_UNKNOWN     8
+#define RELAY_VIEW_WRITTEN     9
 
 /* conditions, each of which must hold, or it is dropped */
 
@@ -65,6 +70,12 @@ typedef struct {
 
 
 typedef struct {
+    relay_view_name_t    *names;
+    size_t                n;
+} relay_view_pointer_t;
+
+
+typedef struct {
     relay_view_name_t     value;
     unsigned              action;       /* conditions included */
     relay_view_name_t     take;
@@ -74,11 +85,21 @@ typedef struct {
 typedef struct {
     relay_view_name_t     member;
     unsigned              own;          /* of the object itself */
+    relay_view_pointer_t  at;           /* or of the document */
     relay_view_case_t    *cases;
     size_t                n;
     relay_view_case_t     missing;
     relay_view_case_t     other;
 } relay_view_by_t;
+
+
+/* a rule as the policy words it, for notes */
+
+typedef struct {
+    relay_str_t           place;        /* a pointer into the policy */
+    relay_str_t           why;
+    relay_str_t           words[RELAY_VIEW_MAX];
+} relay_view_source_t;
 
 
 struct relay_view_member_s {
@@ -121,12 +142,16 @@ struct relay_view_rule_s {
     relay_view_name_t    *names;
     size_t                names_n;
     relay_view_name_t     left;
+    relay_view_rule_t    *left_rule;    /* of that array */
     relay_view_name_t     question;
 
     relay_view_name_t     join_array;
     relay_view_name_t     join_member;
     relay_str_t           join_by;
     relay_view_rule_t    *join_rule;    /* of the array */
+    relay_view_rule_t    *join_text;    /* of its elements' member */
+
+    relay_view_source_t  *source;
 };
 
 
@@ -136,12 +161,6 @@ struct relay_view_block_s {
     relay_view_block_t   *next;
     void                 *align[];
 };
-
-
-typedef struct {
-    relay_view_name_t    *names;
-    size_t                n;
-} relay_view_pointer_t;
 
 
 struct relay_view_policy_s {
@@ -154,6 +173,7 @@ struct relay_view_policy_s {
     relay_view_e          views[RELAY_VIEW_MAX];
     size_t                views_n;
     unsigned              known;        /* bits of views */
+    unsigned              naming;       /* bits: of those that ask for names */
     relay_view_pointer_t  private;
     size_t                private_least;
     relay_view_pointer_t  labelled;
@@ -195,10 +215,12 @@ typedef struct {
     size_t                      names_size;
     size_t                      table;      /* in scratch: nodes by hash */
     size_t                      table_size;
-    size_t                      odd[RELAY_VIEW_ODD];
-    size_t                      odd_n;
+    size_t                      named;      /* the name that was found */
     size_t                      asked;      /* in scratch: hashes */
     size_t                      asked_n;
+    size_t                      asked_size;
+    size_t                      odd_n;
+    size_t                      odd[RELAY_VIEW_ODD];
 } relay_view_ctx_t;
 
 
@@ -209,28 +231,142 @@ relay_view_scratch(const relay_view_ctx_t *ctx, size_t off)
 }
 
 
+static inline unsigned
+relay_view_same(const unsigned char *p, const unsigned char *last,
+    const relay_str_t *name)
+{
+    size_t                n;
+    uint64_t              a, b;
+    const unsigned char  *q;
+
+    n = name->len;
+
+    if ((size_t) (last - p) < n + 8) {
+        return memcmp(p, name->data, n) == 0;
+    }
+
+    q = name->data;
+
+    for (/* void */; n >= 8; n -= 8) {
+        memcpy(&a, p, 8);
+        memcpy(&b, q, 8);
+
+        if (a != b) {
+            return 0;
+        }
+
+        p += 8;
+        q += 8;
+    }
+
+    memcpy(&a, p, 8);
+    memcpy(&b, q, 8);
+
+#if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+    return n == 0 || ((a ^ b) >> (64 - 8 * n)) == 0;
+#else
+    return ((a ^ b) & ~(~0ull << (8 * n))) == 0;
+#endif
+}
+
+
+/* The rule of the member whose name is at index i; NULL: none knows it. */
+
+static inline const relay_view_member_t *
+relay_view_lookup(const relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
+    size_t i)
+{
+    const relay_json_node_t    *node;
+    const relay_view_member_t  *member;
+
+    node = &ctx->nodes[i];
+    member = rule->slots[(uint32_t) (node->next * rule->seed) >> rule->shift];
+
+    if (member == NULL || member->name.hash != node->next) {
+        return NULL;
+    }
+
+    if (__builtin_expect(node->escaped, 0)) {
+        return relay_json_str_is(ctx->tape, ctx->doc, i,
+                                 (const char *) member->name.str.data,
+                                 member->name.str.len)
+               ? member : NULL;
+    }
+
+    if (node->len - 2 != member->name.str.len
+        || !relay_view_same(ctx->doc->data + node->off + 1,
+                            ctx->doc->data + ctx->doc->len, &member->name.str))
+    {
+        return NULL;
+    }
+
+    return member;
+}
+
+
 /* relay_view.c */
 
-relay_view_member_t *relay_view_member(const relay_view_rule_t *rule,
-    const relay_str_t *name);
-int relay_view_withhold(relay_view_ctx_t *ctx, const char *why);
+int relay_view_withhold(relay_view_ctx_t *ctx, size_t v, const char *why);
+
+/* relay_view_walk.c */
+
+int relay_view_walk(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
+    size_t v, unsigned marked);
+relay_int_t relay_view_push(relay_view_ctx_t *ctx, const unsigned char *data,
+    size_t len);
+relay_int_t relay_view_cut(relay_view_ctx_t *ctx, size_t start, size_t end);
+
+/* relay_view_judge.c */
+
+/* The value of a member, of an object or at a pointer; 0: there is none. */
 size_t relay_view_find(const relay_view_ctx_t *ctx, size_t obj,
     const relay_view_name_t *name);
 size_t relay_view_point(const relay_view_ctx_t *ctx,
     const relay_view_pointer_t *ptr);
+
+/* What becomes of a value: an action, or RELAY_VIEW_STOP. */
+int relay_view_decide(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
+    size_t v, size_t parent, unsigned marked);
+
+/* One condition: 1 holds, 0 does not, RELAY_VIEW_STOP. */
+int relay_view_condition(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
+    unsigned bit, size_t v, unsigned marked);
+int relay_view_collect(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
+    size_t v, size_t parent, unsigned marked, unsigned dropped);
 
 /* relay_view_text.c */
 
 relay_int_t relay_view_room(relay_view_ctx_t *ctx, size_t size, size_t *off);
 relay_int_t relay_view_decode(relay_view_ctx_t *ctx, size_t v, relay_str_t *s);
 void relay_view_trim(relay_str_t *s);
-int relay_view_repeats(relay_view_ctx_t *ctx, size_t v);
+int relay_view_repeats(relay_view_ctx_t *ctx, size_t v, unsigned type);
+int relay_view_repeats_spans(relay_view_ctx_t *ctx, size_t n);
 int relay_view_asked(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
     size_t v);
-int relay_view_naming_any(relay_view_ctx_t *ctx, size_t v);
+int relay_view_naming_any(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
+    size_t v);
 relay_int_t relay_view_name_add(relay_view_ctx_t *ctx, size_t v);
 int relay_view_index(relay_view_ctx_t *ctx);
 int relay_view_ask(relay_view_ctx_t *ctx);
+
+/* relay_view_explain.c */
+
+void relay_view_explain(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
+    int act, size_t v, size_t parent, unsigned marked);
+
+
+/* Counts what is left out or changed, and tells whoever asked for it. */
+
+static inline void
+relay_view_note(relay_view_ctx_t *ctx, const relay_view_rule_t *rule, int act,
+    size_t v, size_t parent, unsigned marked)
+{
+    ctx->out->withheld++;
+
+    if (__builtin_expect(ctx->out->note != NULL, 0)) {
+        relay_view_explain(ctx, rule, act, v, parent, marked);
+    }
+}
 
 
 #endif /* _RELAY_VIEW_RULE_H_INCLUDED_ */

@@ -14,6 +14,7 @@
 #include "relay_view_rule.h"
 
 
+#define RELAY_VIEW_CODE        40       /* bytes up to which a code is one */
 #define RELAY_VIEW_PROBES      64       /* in the table of names */
 #define RELAY_VIEW_ASKED       1024     /* must-ask entries looked at */
 
@@ -145,21 +146,12 @@ relay_view_contains(const unsigned char *p, size_t len,
 }
 
 
-/* Whether a string that is long enough repeats the private text. */
+/* Whether a decoded text repeats the private one. */
 
-int
-relay_view_repeats(relay_view_ctx_t *ctx, size_t v)
+static int
+relay_view_repeated(const relay_view_ctx_t *ctx, relay_str_t s)
 {
-    int                   found;
-    size_t                used;
-    relay_str_t           s;
     const unsigned char  *private;
-
-    used = ctx->used;
-
-    if (relay_view_decode(ctx, v, &s) != RELAY_OK) {
-        return RELAY_VIEW_STOP;
-    }
 
     private = ctx->private_copied ? relay_view_scratch(ctx, ctx->private_off)
                                   : ctx->private;
@@ -167,12 +159,107 @@ relay_view_repeats(relay_view_ctx_t *ctx, size_t v)
     if (ctx->private_whole) {
         relay_view_trim(&s);
 
-        found = (s.len == ctx->private_len
-                 && memcmp(s.data, private, s.len) == 0);
+        return s.len == ctx->private_len
+               && memcmp(s.data, private, s.len) == 0;
+    }
 
-    } else {
-        found = (int) relay_view_contains(s.data, s.len, private,
-                                          ctx->private_len);
+    return (int) relay_view_contains(s.data, s.len, private, ctx->private_len);
+}
+
+
+/*
+ * Whether a string that is long enough repeats the private text.  A short one
+ * of a known type does not: that it is the same word means nothing.
+ */
+
+int
+relay_view_repeats(relay_view_ctx_t *ctx, size_t v, unsigned type)
+{
+    int          found;
+    size_t       used;
+    relay_str_t  s;
+
+    used = ctx->used;
+
+    if (relay_view_decode(ctx, v, &s) != RELAY_OK) {
+        return RELAY_VIEW_STOP;
+    }
+
+    found = (type == 0 || s.len > RELAY_VIEW_CODE)
+            && relay_view_repeated(ctx, s);
+
+    ctx->used = used;
+
+    return found;
+}
+
+
+/*
+ * The same for a text in pieces: the spans of the view from the one at index
+ * n, which are the inside of a string, as it is escaped.
+ */
+
+int
+relay_view_repeats_spans(relay_view_ctx_t *ctx, size_t n)
+{
+    int                   found;
+    size_t                i, off, len, used;
+    relay_buf_t           buf;
+    relay_str_t           s, text;
+    relay_view_out_t     *out;
+    relay_json_tape_t     tape;
+    relay_json_node_t     node;
+
+    out = ctx->out;
+    len = 2;
+
+    for (i = n; i < out->n; i++) {
+        len += out->spans[i].len;
+    }
+
+    if (len - 2 < ctx->private_len) {
+        return 0;
+    }
+
+    used = ctx->used;
+
+    if (relay_view_room(ctx, 2 * len, &off) != RELAY_OK) {
+        return RELAY_VIEW_STOP;
+    }
+
+    text.data = relay_view_scratch(ctx, off);
+    text.len = len;
+    len = 1;
+
+    text.data[0] = '"';
+
+    for (i = n; i < out->n; i++) {
+        memcpy(text.data + len, out->spans[i].data, out->spans[i].len);
+        len += out->spans[i].len;
+    }
+
+    text.data[len] = '"';
+
+    memset(&node, 0, sizeof(relay_json_node_t));
+
+    node.type = RELAY_JSON_STRING;
+    node.escaped = 1;
+    node.len = (uint32_t) text.len;
+
+    tape.nodes = &node;
+    tape.n = 1;
+
+    relay_buf_init(&buf, text.len);
+
+    buf.data = text.data + text.len;
+    buf.size = text.len;
+
+    found = RELAY_VIEW_STOP;
+
+    if (relay_json_str_decode(&tape, &text, 0, &buf) == RELAY_OK) {
+        s.data = buf.data;
+        s.len = buf.len;
+        found = relay_view_repeated(ctx, s);
     }
 
     ctx->used = used;
@@ -220,20 +307,42 @@ relay_view_words_hash(relay_view_ctx_t *ctx, size_t v, uint64_t *hash)
     }
 
     ctx->used = used;
-    *hash = h;
+    *hash = (h != 0) ? h : 1;
 
     return RELAY_OK;
 }
 
 
-/* Whether a question is one of those that only the owner answers. */
+/* The place of a hash in the table of must-ask topics, or the free one. */
+
+static size_t
+relay_view_asked_slot(const relay_view_ctx_t *ctx, uint64_t hash)
+{
+    size_t           slot;
+    const uint64_t  *table;
+
+    table = relay_view_scratch(ctx, ctx->asked);
+    slot = hash & (ctx->asked_size - 1);
+
+    while (table[slot] != 0 && table[slot] != hash) {
+        slot = (slot + 1) & (ctx->asked_size - 1);
+    }
+
+    return slot;
+}
+
+
+/*
+ * Whether a question is one of those that only the owner answers; one that
+ * cannot be compared is.
+ */
 
 int
 relay_view_asked(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
     size_t v)
 {
-    size_t     i, q;
-    uint64_t   hash, *hashes;
+    size_t     q;
+    uint64_t   hash, *table;
 
     if (ctx->asked_all) {
         return 1;
@@ -246,22 +355,16 @@ relay_view_asked(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
     q = relay_view_find(ctx, v, &rule->question);
 
     if (q == 0 || ctx->nodes[q].type != RELAY_JSON_STRING) {
-        return 0;
+        return 1;
     }
 
     if (relay_view_words_hash(ctx, q, &hash) != RELAY_OK) {
         return RELAY_VIEW_STOP;
     }
 
-    hashes = relay_view_scratch(ctx, ctx->asked);
+    table = relay_view_scratch(ctx, ctx->asked);
 
-    for (i = 0; i < ctx->asked_n; i++) {
-        if (hashes[i] == hash) {
-            return 1;
-        }
-    }
-
-    return 0;
+    return table[relay_view_asked_slot(ctx, hash)] == hash;
 }
 
 
@@ -273,7 +376,7 @@ relay_view_id_byte(unsigned c)
 
 
 static unsigned
-relay_view_name_known(const relay_view_ctx_t *ctx, const unsigned char *p,
+relay_view_name_known(relay_view_ctx_t *ctx, const unsigned char *p,
     size_t len)
 {
     size_t     slot;
@@ -287,6 +390,7 @@ relay_view_name_known(const relay_view_ctx_t *ctx, const unsigned char *p,
         if (relay_json_str_is(ctx->tape, ctx->doc, table[slot],
                               (const char *) p, len))
         {
+            ctx->named = table[slot];
             return 1;
         }
 
@@ -309,6 +413,8 @@ relay_view_naming(relay_view_ctx_t *ctx, size_t v)
     size_t                i, off, at, used;
     relay_str_t           s, odd;
     const unsigned char  *p, *q, *last;
+
+    ctx->named = 0;
 
     if (ctx->strict) {
         return 1;
@@ -357,6 +463,7 @@ relay_view_naming(relay_view_ctx_t *ctx, size_t v)
         ctx->used = at;
 
         if (found) {
+            ctx->named = ctx->odd[i];
             break;
         }
     }
@@ -369,10 +476,11 @@ done:
 }
 
 
-/* The same for an object: one of its own strings does. */
+/* The same for an object: one of its strings that the rule knows does. */
 
 int
-relay_view_naming_any(relay_view_ctx_t *ctx, size_t v)
+relay_view_naming_any(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
+    size_t v)
 {
     int     rc;
     size_t  i, n;
@@ -393,7 +501,10 @@ relay_view_naming_any(relay_view_ctx_t *ctx, size_t v)
 
     for (n = ctx->nodes[v].count; n > 0; n--) {
 
-        if (ctx->nodes[i + 1].type == RELAY_JSON_STRING) {
+        if (ctx->nodes[i + 1].type == RELAY_JSON_STRING
+            && rule->kind == RELAY_VIEW_OBJECT
+            && relay_view_lookup(ctx, rule, i) != NULL)
+        {
             rc = relay_view_naming(ctx, i + 1);
 
             if (rc != 0) {
@@ -489,7 +600,8 @@ relay_view_index(relay_view_ctx_t *ctx)
             }
 
             if (probes == RELAY_VIEW_PROBES) {
-                return relay_view_withhold(ctx, "too many names are withheld");
+                return relay_view_withhold(ctx, names[i],
+                                           "too many names are withheld");
             }
 
             slot = (slot + 1) & (ctx->table_size - 1);
@@ -519,42 +631,58 @@ relay_view_index(relay_view_ctx_t *ctx)
 }
 
 
+/* Puts the must-ask topics in a table of hashes. */
+
 int
 relay_view_ask(relay_view_ctx_t *ctx)
 {
     size_t     i, n, v;
-    uint64_t   hash;
+    uint64_t   hash, *table;
 
     v = relay_view_point(ctx, &ctx->policy->asked);
 
-    if (v == 0 || ctx->nodes[v].type != RELAY_JSON_ARRAY) {
+    if (v == 0) {
         return 0;
     }
 
+    /* topics that cannot be compared may be any */
+
     n = ctx->nodes[v].count;
 
-    if (n > RELAY_VIEW_ASKED) {
+    if (ctx->nodes[v].type != RELAY_JSON_ARRAY || n > RELAY_VIEW_ASKED) {
         ctx->asked_all = 1;
         return 0;
     }
 
-    if (relay_view_room(ctx, n * sizeof(uint64_t), &ctx->asked) != RELAY_OK) {
+    for (ctx->asked_size = 8; ctx->asked_size < 2 * n; /* void */) {
+        ctx->asked_size *= 2;
+    }
+
+    if (relay_view_room(ctx, ctx->asked_size * sizeof(uint64_t), &ctx->asked)
+        != RELAY_OK)
+    {
         return RELAY_VIEW_STOP;
     }
+
+    memset(relay_view_scratch(ctx, ctx->asked), 0,
+           ctx->asked_size * sizeof(uint64_t));
 
     i = v + 1;
 
     for (/* void */; n > 0; n--) {
 
-        if (ctx->nodes[i].type == RELAY_JSON_STRING) {
-
-            if (relay_view_words_hash(ctx, i, &hash) != RELAY_OK) {
-                return RELAY_VIEW_STOP;
-            }
-
-            ((uint64_t *) relay_view_scratch(ctx, ctx->asked))[ctx->asked_n++]
-                = hash;
+        if (ctx->nodes[i].type != RELAY_JSON_STRING) {
+            ctx->asked_all = 1;
+            return 0;
         }
+
+        if (relay_view_words_hash(ctx, i, &hash) != RELAY_OK) {
+            return RELAY_VIEW_STOP;
+        }
+
+        table = relay_view_scratch(ctx, ctx->asked);
+        table[relay_view_asked_slot(ctx, hash)] = hash;
+        ctx->asked_n++;
 
         i = ctx->nodes[i].next;
     }

@@ -58,6 +58,8 @@ static const relayctl_option_t  relayctl_view_options[] = {
     { "now", "TIME", "as of this time (RFC 3339); default: now" },
     { "permission", "NAME",
       "the reader's: read, suggest or edit; default: the package's" },
+    { "explain", NULL,
+      "instead of the view, what it leaves out or changes, and why" },
     { NULL, NULL, NULL }
 };
 
@@ -155,9 +157,12 @@ const relayctl_command_t  relayctl_commands[] = {
       relayctl_no_options, 1, 1, 0, relayctl_validate },
 
     { "view", "print what a reader of a view gets",
-      "--view NAME [--now TIME] [--permission NAME] FILE",
+      "--view NAME [--now TIME] [--permission NAME] [--explain] FILE",
       "Prints the view of the document in FILE (-: standard input). Nothing is "
-      "printed, and the exit code is 1, when the document is withheld.",
+      "printed, and the exit code is 1, when the document is withheld. With "
+      "--explain, one line for each member or element that is left out or "
+      "changed: its JSON pointer, what is done, the word of the rule that does "
+      "it and where the policy has it, what decided, the policy's reason.",
       "relayctl view --view recipient --now 2026-06-01T00:00:00Z "
       "pilot.relay.json",
       relayctl_view_options, 1, 1, 0, relayctl_view },

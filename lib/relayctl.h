@@ -172,16 +172,24 @@ void relayctl_unload(relayctl_document_t *d);
 int relayctl_fail_in(relayctl_t *ctl, int rc, const relayctl_document_t *d,
     const char *pointer, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-int relayctl_project(relayctl_t *ctl, relayctl_document_t *d,
-    relay_view_e view, const relay_view_params_t *params, relay_buf_t *out,
-    relay_buf_t *why);
 
 /* relayctl_file.c */
 
 int relayctl_validate(relayctl_t *ctl);
-int relayctl_view(relayctl_t *ctl);
 int relayctl_token(relayctl_t *ctl);
 int relayctl_keygen(relayctl_t *ctl);
+
+/* relayctl_view.c */
+
+/*
+ * Projects a document into out.  RELAYCTL_REFUSED: withheld; why then holds a
+ * sentence.
+ */
+int relayctl_project(relayctl_t *ctl, relayctl_document_t *d,
+    relay_view_e view, const relay_view_params_t *params, relay_buf_t *out,
+    relay_buf_t *why);
+
+int relayctl_view(relayctl_t *ctl);
 
 /* relayctl_redis.c */
 

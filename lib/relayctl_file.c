@@ -1,7 +1,6 @@
 
 /*
- * relayctl_file: the commands that need no store: validate, view, token,
- * keygen.
+ * relayctl_file: the commands that need no store: validate, token, keygen.
  */
 
 #include "relayctl.h"
@@ -52,88 +51,6 @@ relayctl_validate(relayctl_t *ctl)
     }
 
     rc = relayctl_print(ctl, out);
-
-    relayctl_unload(&d);
-
-    return rc;
-}
-
-
-int
-relayctl_view(relayctl_t *ctl)
-{
-    int                   rc;
-    relay_buf_t          *out, *why;
-    const char           *now;
-    relay_str_t           s;
-    relay_view_e          view;
-    relay_permission_e    permission;
-    relay_view_params_t   params;
-    relayctl_document_t   d;
-
-    view = RELAY_VIEW_NONE;
-    permission = RELAY_PERMISSION_NONE;
-    params.now = ctl->started;
-
-    if (relayctl_get_view(ctl, "view", &view) != RELAYCTL_OK
-        || relayctl_get_permission(ctl, "permission", &permission)
-           != RELAYCTL_OK)
-    {
-        return RELAYCTL_USAGE;
-    }
-
-    if (view == RELAY_VIEW_NONE) {
-        return relayctl_fail(ctl, RELAYCTL_USAGE, "--view is required");
-    }
-
-    now = relayctl_option(ctl, "now");
-
-    if (now != NULL) {
-        s = relayctl_str(now);
-
-        if (relay_time_parse(&s, &params.now) != RELAY_OK) {
-            return relayctl_fail(ctl, RELAYCTL_USAGE, "--now: a time like "
-                                 "2027-12-31T23:59:59Z");
-        }
-    }
-
-    rc = relayctl_load(ctl, ctl->operands[0], &d);
-    if (rc != RELAYCTL_OK) {
-        return rc;
-    }
-
-    out = relayctl_buf(ctl, 2 * RELAY_DOCUMENT_MAX);
-    why = relayctl_buf(ctl, 4096);
-
-    if (permission == RELAY_PERMISSION_NONE) {
-
-        /* the package's own, which its named reader has */
-
-        permission = RELAY_PERMISSION_READ;
-
-        if (relay_package_head(&d.text, &d.tape, &d.package,
-                               relayctl_buf(ctl, RELAY_DOCUMENT_MAX),
-                               relayctl_buf(ctl, 4096))
-            == RELAY_OK)
-        {
-            permission = d.package.permission;
-        }
-    }
-
-    params.permission = permission;
-
-    rc = relayctl_project(ctl, &d, view, &params, out, why);
-
-    if (rc == RELAYCTL_OK) {
-        relay_buf_str(out, &s);
-        rc = relayctl_write(ctl, &s);
-
-    } else {
-        relay_buf_append_c(why, '\0');
-
-        rc = relayctl_fail_at(ctl, rc, d.file, 0, 0, "withheld: %s",
-                              why->failed ? "" : (char *) why->data);
-    }
 
     relayctl_unload(&d);
 

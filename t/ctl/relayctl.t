@@ -331,7 +331,50 @@ my $mark = variant('mark.json', sub {
 ($rc, $out, $err) = run(['view', '--view', 'recipient', $mark]);
 is($rc, 1, 'wrong-typed mark: withheld');
 is($out, '', 'nothing of it is printed');
-like($err, qr/withheld: /, 'and why');
+like($err, qr{withheld: /context/sections/0/visibility: }, 'where and why');
+
+# view --explain: a line for each thing that is left out or changed
+
+for my $view (qw(recipient link pass-on preview)) {
+    ($rc, $out, $err) = run(['view', '--view', $view, '--explain',
+                             '--now', $as_of, $pilot]);
+    is($rc, 0, "explain $view");
+
+    my @lines = split /\n/, $out;
+
+    cmp_ok(scalar @lines, '>=', 20, "$view: its lines");
+    is(scalar(grep { !m{^/\S.*: [a-z ]+ by "[a-z+]+" of /(fields|defs)/} }
+              @lines), 0, "$view: pointer, what, rule");
+
+    ($rc, $out) = run(['view', '--view', $view, '--explain', '--json',
+                       '--now', $as_of, $pilot]);
+    is($rc, 0, "explain $view --json");
+
+    my @notes = map { $json->decode($_) } split /\n/, $out;
+
+    is(scalar @notes, scalar @lines, "$view: the same as JSON");
+    is(scalar(grep { join(',', sort keys %$_)
+                         ne 'at,because,pointer,rule,what,why' } @notes), 0,
+       "$view: members");
+
+    next if $view ne 'link';
+
+    my ($claim) = grep { $_->{pointer} eq '/context/sections/2/claims/2' }
+                       @notes;
+
+    is_deeply([@$claim{qw(what rule at because)}],
+              ['dropped', 'marked',
+               '/fields/context/sections/$each/claims/$each',
+               'visibility is "recipient-only"'], 'the mark that failed');
+}
+
+($rc, $out) = run(['view', '--view', 'owner', '--explain', $pilot]);
+is($rc, 0, 'explain owner');
+is($out, '', 'nothing is left out');
+
+($rc, $out) = run(['view', '--view', 'link', '--explain', $mark]);
+is($rc, 1, 'explain a withheld document');
+is($out, '', 'no line of it');
 
 # keygen, token
 

@@ -1100,7 +1100,7 @@ test_statement(void **state)
 }
 
 
-/* X4: without labels, no unreviewed inference and no inferred extra. */
+/* Without labels, no unreviewed inference and no inferred extra. */
 
 static void
 test_labels(void **state)
@@ -1163,7 +1163,7 @@ test_correction(void **state)
 }
 
 
-/* X17: a check of a question that only the owner answers. */
+/* A check of a question that only the owner answers. */
 
 static void
 test_must_ask(void **state)
@@ -1407,6 +1407,63 @@ test_permission(void **state)
 }
 
 
+/* A condition on a member elsewhere: a range that is shown to who may move. */
+
+static void
+test_at(void **state)
+{
+    size_t                i;
+    char                  message[512], doc[256], *view;
+    relay_view_policy_t  *pl;
+
+    static const struct {
+        const char  *role;
+        const char  *view;
+    } roles[] = {
+        { "\"bounds\"", "{\"schema\":\"t\",\"m\":{\"role\":\"bounds\"},"
+                        "\"v\":[{\"range\":\"5\"}]}" },
+        { "\"b\\u006funds\"", "{\"schema\":\"t\",\"m\":{\"role\":"
+                              "\"b\\u006funds\"},"
+                              "\"v\":[{\"range\":\"5\"}]}" },
+        { "\"explain\"", "{\"schema\":\"t\",\"m\":{\"role\":\"explain\"},"
+                         "\"v\":[{}]}" },
+        { "7", NULL }
+    };
+
+    pl = compile("{\"schema\":\"t\",\"views\":[\"recipient\"],"
+                 "\"fields\":{\"schema\":\"keep\",\"m\":{\"role\":\"keep\"},"
+                 "\"v\":{\"$each\":{\"range\":{\"$views\":\"by\",\"$by\":"
+                 "{\"at\":\"/m/role\",\"is\":{\"bounds\":\"keep\"},"
+                 "\"else\":\"drop\"}}}}}}", message, sizeof(message));
+    assert_string_equal(message, "");
+    assert_non_null(pl);
+
+    for (i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+
+        snprintf(doc, sizeof(doc), "{\"schema\":\"t\",\"m\":{\"role\":%s},"
+                 "\"v\":[{\"range\":\"5\"}]}", roles[i].role);
+
+        view = project_as(pl, doc, strlen(doc), RELAY_VIEW_RECIPIENT, 0,
+                          RELAY_PERMISSION_READ);
+
+        if (roles[i].view == NULL) {
+            assert_null(view);
+            continue;
+        }
+
+        assert_string_equal(view, roles[i].view);
+        free(view);
+    }
+
+    view = project_as(pl, "{\"schema\":\"t\",\"v\":[{\"range\":1}]}", 32,
+                      RELAY_VIEW_RECIPIENT, 0, RELAY_PERMISSION_READ);
+    assert_string_equal(view, "{\"schema\":\"t\",\"v\":[{}]}");
+    free(view);
+
+    relay_view_policy_free(pl);
+}
+
+
 #define HEAD  "{\"schema\":\"t\",\"views\":[\"recipient\",\"pass-on\"],"
 
 static void
@@ -1461,6 +1518,19 @@ test_policy_errors(void **state)
         { HEAD "\"fields\":{\"a\":{\"$views\":\"by\",\"$by\":{\"own\":\"b\","
           "\"beside\":\"c\",\"else\":\"drop\"}}}}",
           "/fields/a/$by: a name that no \"$by\" knows, or one too many" },
+        { HEAD "\"fields\":{\"a\":{\"$views\":\"by\",\"$by\":{\"else\":"
+          "\"drop\"}}}}",
+          "/fields/a/$by: \"own\", \"beside\" or \"at\" is needed here" },
+        { HEAD "\"fields\":{\"a\":{\"$views\":\"by\",\"$by\":{\"at\":\"b\","
+          "\"else\":\"drop\"}}}}",
+          "/fields/a/$by/at: a pointer to a member is needed here" },
+        { HEAD "\"fields\":{\"a\":{\"$views\":\"by\",\"$by\":{\"at\":\"/b\","
+          "\"else\":\"take c\"}}}}",
+          "/fields/a/$by/else: \"take\" needs a \"beside\"" },
+        { HEAD "\"fields\":{\"a\":{\"$views\":\"joined\",\"$joined\":"
+          "{\"from\":\"b\",\"member\":\"c\"}},\"b\":{\"$each\":{\"d\":"
+          "\"keep\"}}}}",
+          "/fields: \"$joined\" needs a text in the array's objects" },
         { HEAD "\"fields\":{\"a\":{\"$type\":\"keep\"}}}",
           "/fields/a/$type: no such type" },
         { HEAD "\"fields\":{\"a\":{\"$views\":\"by\",\"$by\":{\"own\":\"b\","
@@ -1595,6 +1665,7 @@ main(void)
         cmocka_unit_test(test_not_a_package),
         cmocka_unit_test(test_removals),
         cmocka_unit_test(test_permission),
+        cmocka_unit_test(test_at),
         cmocka_unit_test(test_policy_errors),
         cmocka_unit_test(test_policy_chain)
     };
