@@ -6,6 +6,22 @@
 #include "relayctl.h"
 
 
+/* What makes a link or a grant. */
+
+typedef struct {
+    const char          *script;
+    relay_str_t          record;            /* its key */
+    relay_receipt_t      receipt;
+    relayctl_pairs_t     pairs;
+    unsigned             revoked:1;
+    unsigned             present:1;         /* there was one already */
+} relayctl_put_t;
+
+
+static int relayctl_put(relayctl_t *ctl, relayctl_put_t *put,
+    const char **why);
+static void relayctl_pair_words(relayctl_pairs_t *p, relay_view_e view,
+    relay_access_e access, relay_permission_e permission);
 static int relayctl_base_ok(const char *base);
 static int relayctl_narrow(relayctl_t *ctl, relay_view_e view);
 static int relayctl_publish_check(relayctl_t *ctl, relayctl_document_t *d);
@@ -311,28 +327,104 @@ relayctl_publish_store(relayctl_t *ctl, relayctl_document_t *d,
 }
 
 
+/*
+ * The record of a link or a grant, active by the script of that name, or
+ * revoked: then it is never active, not for a moment.
+ */
+
+static int
+relayctl_put(relayctl_t *ctl, relayctl_put_t *put, const char **why)
+{
+    int                  rc;
+    size_t               i, n;
+    relay_str_t          head, state, id, word;
+    relay_str_t          keys[3], args[2 + 2 * RELAYCTL_PAIRS];
+    relay_uint_t         exists;
+    relayctl_act_t       act;
+    relay_resp_reply_t  *reply;
+
+    put->present = 0;
+
+    head = relayctl_key_head(ctl, &put->receipt.relay);
+
+    if (!put->revoked) {
+        keys[0] = head;
+        keys[1] = put->record;
+        keys[2] = relayctl_key_receipts(ctl, &put->receipt.relay);
+
+        n = 0;
+        args[n++] = relayctl_receipt(ctl, &put->receipt);
+        args[n++] = relayctl_int_str(ctl, (int64_t) put->pairs.n / 2);
+
+        for (i = 0; i < put->pairs.n; i++) {
+            args[n++] = put->pairs.args[i];
+        }
+
+        rc = relayctl_script(ctl, put->script, 3, keys, n, args, &reply,
+                             &word);
+        if (rc != RELAYCTL_OK) {
+            return rc;
+        }
+
+        if (relay_str_is(&word, "missing")) {
+            *why = relayctl_no_relay(ctl);
+            return RELAYCTL_NOT_FOUND;
+        }
+
+        if (relay_str_is(&word, "exists")) {
+            put->present = 1;
+
+        } else if (!relay_str_is(&word, "ok")) {
+            return relayctl_fail(ctl, RELAYCTL_STORE,
+                                 "script \"%s\" answers in another way",
+                                 put->script);
+        }
+
+        return RELAYCTL_OK;
+    }
+
+    rc = relayctl_exists(ctl, &head, &exists);
+
+    if (rc == RELAYCTL_OK && !exists) {
+        *why = relayctl_no_relay(ctl);
+        return RELAYCTL_NOT_FOUND;
+    }
+
+    if (rc == RELAYCTL_OK) {
+        rc = relayctl_state(ctl, &put->record, &state, &id);
+    }
+
+    if (rc != RELAYCTL_OK) {
+        return rc;
+    }
+
+    if (relay_str_is(&state, "revoked")) {
+        put->present = 1;
+        return RELAYCTL_OK;
+    }
+
+    rc = relayctl_get_act(ctl, &act);
+
+    if (rc == RELAYCTL_OK) {
+        rc = relayctl_tombstone(ctl, &put->receipt.relay, &put->record,
+                                &put->receipt, &act, &reply);
+    }
+
+    return rc;
+}
+
+
 int
 relayctl_put_link(relayctl_t *ctl, relayctl_link_t *l, const char *method,
     const char **why)
 {
     int                  rc;
-    size_t               i, n;
-    relay_str_t          key, head, record, argv[4], word, state, id, exp;
-    relay_str_t          keys[3], args[2 + 2 * RELAYCTL_PAIRS];
-    relay_uint_t         exists;
-    relayctl_act_t       act;
-    relay_receipt_t      receipt;
-    relayctl_pairs_t     p;
+    relay_str_t          argv[4], exp;
+    relayctl_put_t       put;
     relay_resp_reply_t  *reply;
 
-    l->present = 0;
-
-    key = relayctl_key_link(ctl, &l->digest);
-    head = relayctl_key_head(ctl, &l->relay);
-    record = relayctl_key_link_record(ctl, &l->relay, &l->digest);
-
     relay_str_set(&argv[0], "GET");
-    argv[1] = key;
+    argv[1] = relayctl_key_link(ctl, &l->digest);
 
     rc = relayctl_call(ctl, 2, argv, 0, &reply);
     if (rc != RELAYCTL_OK) {
@@ -346,102 +438,33 @@ relayctl_put_link(relayctl_t *ctl, relayctl_link_t *l, const char *method,
         return RELAYCTL_REFUSED;
     }
 
-    memset(&receipt, 0, sizeof(relay_receipt_t));
-    receipt.relay = l->relay;
-    receipt.link = l->digest;
-    receipt.view = l->view;
-    receipt.permission = l->permission;
-    receipt.method = relayctl_str(method);
+    memset(&put, 0, sizeof(relayctl_put_t));
 
-    if (l->revoked) {
+    put.script = "link";
+    put.record = relayctl_key_link_record(ctl, &l->relay, &l->digest);
+    put.revoked = l->revoked;
 
-        /* never active, not for a moment */
+    put.receipt.relay = l->relay;
+    put.receipt.link = l->digest;
+    put.receipt.view = l->view;
+    put.receipt.permission = l->permission;
+    put.receipt.method = relayctl_str(method);
 
-        rc = relayctl_exists(ctl, &head, &exists);
+    exp = relayctl_int_str(ctl, l->exp);
 
-        if (rc == RELAYCTL_OK && !exists) {
-            *why = relayctl_no_relay(ctl);
-            return RELAYCTL_NOT_FOUND;
-        }
+    relayctl_pair_words(&put.pairs, l->view, l->access, l->permission);
+    relayctl_pair(&put.pairs, "exp", &exp);
 
-        if (rc == RELAYCTL_OK) {
-            rc = relayctl_state(ctl, &record, &state, &id);
-        }
-
-        if (rc != RELAYCTL_OK) {
-            return rc;
-        }
-
-        if (relay_str_is(&state, "revoked")) {
-            l->present = 1;
-
-        } else {
-            rc = relayctl_get_act(ctl, &act);
-
-            if (rc == RELAYCTL_OK) {
-                rc = relayctl_tombstone(ctl, &l->relay, &record, &receipt,
-                                        &act, &reply);
-            }
-
-            if (rc != RELAYCTL_OK) {
-                return rc;
-            }
-        }
-
-    } else {
-        p.n = 0;
-        exp = relayctl_int_str(ctl, l->exp);
-
-        if (l->view != RELAY_VIEW_NONE) {
-            relayctl_pair(&p, "view", relay_view_name(l->view));
-        }
-
-        if (l->access != RELAY_ACCESS_NONE) {
-            relayctl_pair(&p, "access", relay_access_name(l->access));
-        }
-
-        if (l->permission != RELAY_PERMISSION_NONE) {
-            relayctl_pair(&p, "permission",
-                          relay_permission_name(l->permission));
-        }
-
-        relayctl_pair(&p, "exp", &exp);
-
-        keys[0] = head;
-        keys[1] = record;
-        keys[2] = relayctl_key_receipts(ctl, &l->relay);
-
-        n = 0;
-        args[n++] = relayctl_receipt(ctl, &receipt);
-        args[n++] = relayctl_int_str(ctl, (int64_t) p.n / 2);
-
-        for (i = 0; i < p.n; i++) {
-            args[n++] = p.args[i];
-        }
-
-        rc = relayctl_script(ctl, "link", 3, keys, n, args, &reply, &word);
-        if (rc != RELAYCTL_OK) {
-            return rc;
-        }
-
-        if (relay_str_is(&word, "missing")) {
-            *why = relayctl_no_relay(ctl);
-            return RELAYCTL_NOT_FOUND;
-        }
-
-        if (relay_str_is(&word, "exists")) {
-            l->present = 1;
-
-        } else if (!relay_str_is(&word, "ok")) {
-            return relayctl_fail(ctl, RELAYCTL_STORE,
-                                 "script \"link\" answers in another way");
-        }
+    rc = relayctl_put(ctl, &put, why);
+    if (rc != RELAYCTL_OK) {
+        return rc;
     }
+
+    l->present = put.present;
 
     /* last: a link that leads nowhere yet is no link */
 
     relay_str_set(&argv[0], "SET");
-    argv[1] = key;
     argv[2] = l->relay;
     relay_str_set(&argv[3], "NX");
 
@@ -470,18 +493,10 @@ int
 relayctl_put_grant(relayctl_t *ctl, relayctl_grant_t *g, const char *method,
     const char **why)
 {
-    int                  rc;
-    size_t               i, n;
-    relay_str_t          head, record, state, id, word, exp, at, version;
-    relay_str_t          keys[3], args[2 + 2 * RELAYCTL_PAIRS];
-    relay_uint_t         exists;
-    unsigned char        random[16], text[32];
-    relayctl_act_t       act;
-    relay_receipt_t      receipt;
-    relayctl_pairs_t     p;
-    relay_resp_reply_t  *reply;
-
-    g->present = 0;
+    int              rc;
+    relay_str_t      state, exp, at, version;
+    unsigned char    random[16], text[32];
+    relayctl_put_t   put;
 
     if (g->id.len == 0) {
         relayctl_random(random, sizeof(random));
@@ -490,106 +505,62 @@ relayctl_put_grant(relayctl_t *ctl, relayctl_grant_t *g, const char *method,
         g->id = relayctl_copy(ctl, &g->id);
     }
 
-    head = relayctl_key_head(ctl, &g->relay);
-    record = relayctl_key_grant(ctl, &g->relay, &g->reader);
+    memset(&put, 0, sizeof(relayctl_put_t));
 
-    memset(&receipt, 0, sizeof(relay_receipt_t));
-    receipt.relay = g->relay;
-    receipt.link = g->link;
-    receipt.grant = g->id;
-    receipt.view = g->view;
-    receipt.permission = g->permission;
-    receipt.version = g->accepted_version;
-    receipt.method = relayctl_str(method);
+    put.script = "grant";
+    put.record = relayctl_key_grant(ctl, &g->relay, &g->reader);
+    put.revoked = g->revoked;
 
-    if (g->revoked) {
-        rc = relayctl_exists(ctl, &head, &exists);
+    put.receipt.relay = g->relay;
+    put.receipt.link = g->link;
+    put.receipt.grant = g->id;
+    put.receipt.view = g->view;
+    put.receipt.permission = g->permission;
+    put.receipt.version = g->accepted_version;
+    put.receipt.method = relayctl_str(method);
 
-        if (rc == RELAYCTL_OK && !exists) {
-            *why = relayctl_no_relay(ctl);
-            return RELAYCTL_NOT_FOUND;
-        }
-
-        if (rc == RELAYCTL_OK) {
-            rc = relayctl_state(ctl, &record, &state, &id);
-        }
-
-        if (rc != RELAYCTL_OK) {
-            return rc;
-        }
-
-        if (relay_str_is(&state, "revoked")) {
-            g->present = 1;
-            return RELAYCTL_OK;
-        }
-
-        rc = relayctl_get_act(ctl, &act);
-        if (rc != RELAYCTL_OK) {
-            return rc;
-        }
-
-        return relayctl_tombstone(ctl, &g->relay, &record, &receipt, &act,
-                                  &reply);
-    }
-
-    p.n = 0;
     exp = relayctl_int_str(ctl, g->exp);
     at = relayctl_int_str(ctl, g->accepted_at);
     version = relayctl_int_str(ctl, g->accepted_version);
     relay_str_set(&state, "active");
 
-    relayctl_pair(&p, "id", &g->id);
-    relayctl_pair(&p, "state", &state);
-    relayctl_pair(&p, "exp", &exp);
-    relayctl_pair(&p, "link", &g->link);
-    relayctl_pair(&p, "email", &g->email);
-    relayctl_pair(&p, "iss", &g->iss);
-    relayctl_pair(&p, "sub", &g->sub);
-    relayctl_pair(&p, "name", &g->name);
-    relayctl_pair(&p, "accepted_at", &at);
-    relayctl_pair(&p, "accepted_version", &version);
+    relayctl_pair(&put.pairs, "id", &g->id);
+    relayctl_pair(&put.pairs, "state", &state);
+    relayctl_pair(&put.pairs, "exp", &exp);
+    relayctl_pair(&put.pairs, "link", &g->link);
+    relayctl_pair(&put.pairs, "email", &g->email);
+    relayctl_pair(&put.pairs, "iss", &g->iss);
+    relayctl_pair(&put.pairs, "sub", &g->sub);
+    relayctl_pair(&put.pairs, "name", &g->name);
+    relayctl_pair(&put.pairs, "accepted_at", &at);
+    relayctl_pair(&put.pairs, "accepted_version", &version);
+    relayctl_pair_words(&put.pairs, g->view, RELAY_ACCESS_NONE, g->permission);
 
-    if (g->view != RELAY_VIEW_NONE) {
-        relayctl_pair(&p, "view", relay_view_name(g->view));
+    rc = relayctl_put(ctl, &put, why);
+
+    g->present = put.present;
+
+    return rc;
+}
+
+
+/* What is not said narrows nothing and is left out. */
+
+static void
+relayctl_pair_words(relayctl_pairs_t *p, relay_view_e view,
+    relay_access_e access, relay_permission_e permission)
+{
+    if (view != RELAY_VIEW_NONE) {
+        relayctl_pair(p, "view", relay_view_name(view));
     }
 
-    if (g->permission != RELAY_PERMISSION_NONE) {
-        relayctl_pair(&p, "permission", relay_permission_name(g->permission));
+    if (access != RELAY_ACCESS_NONE) {
+        relayctl_pair(p, "access", relay_access_name(access));
     }
 
-    keys[0] = head;
-    keys[1] = record;
-    keys[2] = relayctl_key_receipts(ctl, &g->relay);
-
-    n = 0;
-    args[n++] = relayctl_receipt(ctl, &receipt);
-    args[n++] = relayctl_int_str(ctl, (int64_t) p.n / 2);
-
-    for (i = 0; i < p.n; i++) {
-        args[n++] = p.args[i];
+    if (permission != RELAY_PERMISSION_NONE) {
+        relayctl_pair(p, "permission", relay_permission_name(permission));
     }
-
-    rc = relayctl_script(ctl, "grant", 3, keys, n, args, &reply, &word);
-    if (rc != RELAYCTL_OK) {
-        return rc;
-    }
-
-    if (relay_str_is(&word, "missing")) {
-        *why = relayctl_no_relay(ctl);
-        return RELAYCTL_NOT_FOUND;
-    }
-
-    if (relay_str_is(&word, "exists")) {
-        g->present = 1;
-        return RELAYCTL_OK;
-    }
-
-    if (!relay_str_is(&word, "ok")) {
-        return relayctl_fail(ctl, RELAYCTL_STORE,
-                             "script \"grant\" answers in another way");
-    }
-
-    return RELAYCTL_OK;
 }
 
 
