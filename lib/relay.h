@@ -110,6 +110,8 @@ typedef enum {
 #define RELAY_JWT_MAX            16384  /* bytes of a compact JWS */
 #define RELAY_KEY_MAX            512    /* bytes of a Redis key */
 #define RELAY_PREFIX_MAX         128    /* bytes that all of them begin with */
+#define RELAY_INTEGER_MAX        INT64_C(9007199254740991)  /* 2^53 - 1: what
+                                           a script's double holds exactly */
 #define RELAY_RECEIPT_MAX        8192   /* bytes of one encoded receipt */
 #define RELAY_DOCUMENT_MAX       (8 * 1024 * 1024)
 

@@ -295,7 +295,7 @@ relayctl_parse_member(relayctl_t *ctl, const relay_str_t *line,
         && node->type == RELAY_JSON_NUMBER)
     {
         if (relay_json_int(tape, line, value, &n) != RELAY_OK || n < 0
-            || n > INT64_C(9007199254740991))
+            || n > RELAY_INTEGER_MAX)
         {
             return relayctl_fault(fault, column, "/%s: out of range", name);
         }
