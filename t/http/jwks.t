@@ -82,7 +82,15 @@ my $t = Relay::Test->new(timeout => 240, http => <<'EOC');
         location ~ ^/short/(?<relay_token>[^/]+)$ {
             relay_jwt_keys uri=/_jwks issuer=https://id.example
                            audience=https://edge.example email=trusted
-                           refresh=300ms stale=4s cooldown=100ms timeout=2s;
+                           refresh=300ms cooldown=100ms timeout=10s;
+            relay_link $relay_token;
+            relay_package on;
+        }
+
+        location ~ ^/brief/(?<relay_token>[^/]+)$ {
+            relay_jwt_keys uri=/_jwks issuer=https://id.example
+                           audience=https://edge.example email=trusted
+                           refresh=100ms stale=300ms cooldown=100ms timeout=10s;
             relay_link $relay_token;
             relay_package on;
         }
@@ -90,7 +98,7 @@ my $t = Relay::Test->new(timeout => 240, http => <<'EOC');
         location ~ ^/cold/(?<relay_token>[^/]+)$ {
             relay_jwt_keys uri=/_cold issuer=https://id.example
                            audience=https://edge.example email=trusted
-                           cooldown=50ms timeout=1500ms;
+                           cooldown=50ms timeout=10s;
             relay_link $relay_token;
             relay_package on;
         }
@@ -98,7 +106,7 @@ my $t = Relay::Test->new(timeout => 240, http => <<'EOC');
         location ~ ^/unbuffered/(?<relay_token>[^/]+)$ {
             relay_jwt_keys uri=/_unbuffered issuer=https://id.example
                            audience=https://edge.example email=trusted
-                           cooldown=50ms timeout=1500ms;
+                           cooldown=50ms timeout=3s;
             relay_link $relay_token;
             relay_package on;
         }
@@ -142,7 +150,7 @@ my $t = Relay::Test->new(timeout => 240, http => <<'EOC');
             internal;
             relay_jwt_keys uri=/_cold issuer=https://id.example
                            audience=https://edge.example email=trusted
-                           cooldown=50ms timeout=1500ms;
+                           cooldown=50ms timeout=10s;
             relay_link $relay_token;
             relay_package on;
         }
@@ -322,18 +330,18 @@ is_answered('/short', $good{e2}, 200, 'its successor');
 
 # a kid that nobody has, over and over
 
-my @flood = map { $t->token(-alg => 'ES256', -kid => "x$_") } 1 .. 20;
+my @flood = map { $t->token(-alg => 'ES256', -kid => "x$_") } 1 .. 8;
 my $before = asked('/keys');
 my $start = time();
 my %status;
 
-for (1 .. 3) {
+for (1 .. 4) {
     $status{$t->get("/r/$link", -bearer => $_)->status}++ for @flood;
 }
 
 my $most = 1 + (time() - $start) / 0.2;
 
-is(join(' ', %status), '401 60', 'a flood of unknown kids is refused');
+is(join(' ', %status), '401 32', 'a flood of unknown kids is refused');
 cmp_ok(asked('/keys') - $before, '<=', $most,
        'at most one fetch in a cooldown: ' . (asked('/keys') - $before));
 cmp_ok(asked('/keys') - $before, '>=', 1, 'and one at least');
@@ -372,6 +380,8 @@ for my $with (0, 1) {
     my $where = $with ? 'unbuffered' : 'cold';
 
     for my $name (sort keys %broken) {
+        next if !$with && $name eq 'too slow';
+
         my ($body, $o, $says) = @{$broken{$name} // ['', {}, qr/not 200/]};
         my $label = $with ? "$name, with keys" : "$name, cold";
 
@@ -386,7 +396,7 @@ for my $with (0, 1) {
         sleep 0.06;
 
         if ($with) {
-            is_answered("/$where", $flood[$n++ % 20], 401,
+            is_answered("/$where", $flood[$n++ % 8], 401,
                         "$label: unknown kid");
             is_answered("/$where", $good{e2}, 200,
                         "$label: the good set holds");
@@ -407,7 +417,7 @@ for my $with (0, 1) {
     answers($t->jwks('e2'));
     ok($t->wait_for(sub {
         $t->get("/$where/$link", -bearer => $good{e2})->status == 200
-    }, 5), "$where: recovered by itself");
+    }, 10), "$where: recovered by itself");
 }
 
 unlike($t->error_log(), qr/secretword/, 'no body is logged');
@@ -418,17 +428,15 @@ unlike($t->error_log(), qr/secretword/, 'no body is logged');
 
 answers($t->jwks('e2'));
 sleep 0.4;
-is_answered('/short', $good{e2}, 200, 'the provider is there');
+is_answered($_, $good{e2}, 200, "the provider is there: $_")
+    for '/short', '/brief';
 $t->stop_daemon($provider);
 sleep 0.4;
 is_answered('/short', $good{e2}, 200, 'gone: the keys are still used');
 is_answered('/short', $good{e1}, 401, 'gone: those removed are not');
 
-ok($t->wait_for(sub {
-    $t->get("/short/$link", -bearer => $good{e2})->status == 503
-}, 15), 'gone too long: refused');
-
-is_unavailable('/short', $good{e2}, 'gone too long, a token remembered');
+is_unavailable('/brief', $good{e2}, 'gone too long, a token remembered');
+is_unavailable('/brief', $good{e1}, 'gone too long, another');
 like($t->error_log(), qr/"\/_jwks" is not renewed: .*\(status 502\), the keys/,
      'the log says why');
 
@@ -436,8 +444,8 @@ $provider = $t->run_daemon(\&provider);
 $t->wait_for_socket($t->port(1));
 
 ok($t->wait_for(sub {
-    $t->get("/short/$link", -bearer => $good{e2})->status == 200
-}, 5), 'back again: served');
+    $t->get("/brief/$link", -bearer => $good{e2})->status == 200
+}, 10), 'back again: served');
 
 ###############################################################################
 # a client that goes away takes the fetch of others with it as little as its
@@ -563,7 +571,7 @@ my $load = $t->run_daemon(sub {
     }
 });
 
-for my $round (1 .. ($ENV{ROUNDS} || 6)) {
+for my $round (1 .. ($ENV{ROUNDS} || 4)) {
     answers($t->jwks('e2', $round & 1 ? 'e1' : 'e3'), delay => 0.1);
     $t->reload();
 }
@@ -583,7 +591,7 @@ is(join(', ', sort keys %answers), '200',
 answers('', delay => 8);
 $t->reload();
 
-my @waiting = map { $t->send_request('GET', "/cold/$link",
+my @waiting = map { $t->send_request('GET', "/unbuffered/$link",
                                      -bearer => $good{e2}) } 1 .. 4;
 sleep 0.1;
 $t->reload(-wait => 0);
@@ -593,5 +601,55 @@ is(join(' ', map { $t->read_response($_)->status } @waiting),
 
 ok($t->wait_for(sub { $t->workers() == 1 }, 10), 'the old worker has left');
 
+# a worker that may not wait any longer ends the fetch with all its requests
+
+my $port = $t->port(1);
+my $cut = Relay::Test->new(timeout => 240, conf => <<EOC);
+%%GLOBALS%%
+worker_shutdown_timeout 100ms;
+
+events {
+}
+
+http {
+    %%GLOBALS_HTTP%%
+
+    server {
+        listen 127.0.0.1:%%PORT%%;
+
+        location = /_jwks {
+            internal;
+            proxy_pass http://127.0.0.1:$port/cut;
+        }
+
+        location / {
+            relay_redis %%REDIS%%;
+            relay_jwt_keys uri=/_jwks issuer=https://id.example
+                           audience=https://edge.example timeout=1m;
+            relay_link \$arg_t;
+            relay_package on;
+        }
+    }
+}
+EOC
+
+$cut->run();
+
+@waiting = map { $cut->send_request('GET', "/?t=$link", -bearer => $good{e2}) }
+               1 .. 3;
+
+ok($t->wait_for(sub { asked('/cut') == 1 }), 'a fetch began');
+$cut->reload();
+
+is(join('', map { $cut->read_response($_)->status } @waiting), '000',
+   'those that waited were cut off');
+like($cut->error_log(), qr/"\/_jwks" is not there: the request .* has ended/,
+     'and the fetch with them');
+
+answers($t->jwks('e2'));
+is($cut->get("/?t=$link", -bearer => $good{e2})->status, 404,
+   'the new worker fetches for itself');
+
+$cut->stop();
 $t->stop();
 done_testing();
