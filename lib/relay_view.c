@@ -221,7 +221,7 @@ relay_view_project(const relay_view_policy_t *policy, const relay_str_t *doc,
     }
 
     if (view == RELAY_VIEW_OWNER) {
-        return relay_view_push(&ctx, doc->data, doc->len);
+        return relay_view_whole(&ctx);
     }
 
     if (view <= RELAY_VIEW_NONE || view >= RELAY_VIEW_MAX
@@ -234,21 +234,13 @@ relay_view_project(const relay_view_policy_t *policy, const relay_str_t *doc,
     rc = relay_view_prepare(&ctx);
 
     if (rc == 0) {
-        ctx.from = ctx.nodes[0].off;
-        rc = relay_view_walk(&ctx, policy->root, 0, 0);
+        rc = relay_view_walk_root(&ctx);
     }
 
-    if (rc == 0) {
-        v = ctx.nodes[0].off + ctx.nodes[0].len;
-
-        if (relay_view_cut(&ctx, v, v) != RELAY_OK) {
-            rc = RELAY_VIEW_STOP;
-
-        } else if (policy->least != NULL && view != RELAY_VIEW_PREVIEW
-                   && ctx.left < policy->least->least)
-        {
-            rc = relay_view_withhold(&ctx, 0, "no section is left");
-        }
+    if (rc == 0 && policy->least != NULL && view != RELAY_VIEW_PREVIEW
+        && ctx.left < policy->least->least)
+    {
+        rc = relay_view_withhold(&ctx, 0, "no section is left");
     }
 
     if (rc == 0) {

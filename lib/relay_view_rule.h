@@ -310,11 +310,9 @@ int relay_view_withhold(relay_view_ctx_t *ctx, size_t v, const char *why);
 
 /* relay_view_walk.c */
 
-int relay_view_walk(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
-    size_t v, unsigned marked);
-relay_int_t relay_view_push(relay_view_ctx_t *ctx, const unsigned char *data,
-    size_t len);
-relay_int_t relay_view_cut(relay_view_ctx_t *ctx, size_t start, size_t end);
+/* Makes the spans of the view, or the one of the whole document. */
+int relay_view_walk_root(relay_view_ctx_t *ctx);
+relay_int_t relay_view_whole(relay_view_ctx_t *ctx);
 
 /* relay_view_judge.c */
 

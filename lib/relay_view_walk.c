@@ -9,6 +9,10 @@
 #include "relay_view_rule.h"
 
 
+static int relay_view_walk(relay_view_ctx_t *ctx,
+    const relay_view_rule_t *rule, size_t v, unsigned marked);
+
+
 
 static __attribute__((noinline)) relay_int_t
 relay_view_grow(relay_view_out_t *out)
@@ -30,7 +34,7 @@ relay_view_grow(relay_view_out_t *out)
 }
 
 
-relay_int_t
+static inline relay_int_t
 relay_view_push(relay_view_ctx_t *ctx, const unsigned char *data, size_t len)
 {
     relay_view_out_t  *out;
@@ -52,7 +56,7 @@ relay_view_push(relay_view_ctx_t *ctx, const unsigned char *data, size_t len)
 
 /* Leaves out the document's bytes from start to end. */
 
-relay_int_t
+static inline relay_int_t
 relay_view_cut(relay_view_ctx_t *ctx, size_t start, size_t end)
 {
     if (start > ctx->from
@@ -448,7 +452,7 @@ relay_view_move(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
 }
 
 
-int
+static int
 relay_view_walk(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
     size_t v, unsigned marked)
 {
@@ -560,4 +564,27 @@ relay_view_walk(relay_view_ctx_t *ctx, const relay_view_rule_t *rule,
     ctx->kept = kept;
 
     return 0;
+}
+
+
+int
+relay_view_walk_root(relay_view_ctx_t *ctx)
+{
+    size_t  end;
+
+    ctx->from = ctx->nodes[0].off;
+    end = ctx->from + ctx->nodes[0].len;
+
+    if (relay_view_walk(ctx, ctx->policy->root, 0, 0) < 0) {
+        return RELAY_VIEW_STOP;
+    }
+
+    return relay_view_cut(ctx, end, end) == RELAY_OK ? 0 : RELAY_VIEW_STOP;
+}
+
+
+relay_int_t
+relay_view_whole(relay_view_ctx_t *ctx)
+{
+    return relay_view_push(ctx, ctx->doc->data, ctx->doc->len);
 }
