@@ -69,6 +69,12 @@ if [ "$unit" != "$build" ] || make -s BUILD="$unit" unit; then
         ok=$(grep -ac '^\[       OK \]' $out/unit.out)
         nok=$(grep -ac '^\[  FAILED  \] [a-z_]*$' $out/unit.out)
 
+        # UBSan's reports do not change the exit code
+
+        if grep -aq 'runtime error:' $out/unit.out; then
+            rc=1
+        fi
+
         if [ $rc -ne 0 ] || [ "$ok" -eq 0 ]; then
             cat $out/unit.out
             echo "$name: exit code $rc"
@@ -103,7 +109,9 @@ if [ "$unit" != "$build" ] || make -s BUILD="$unit" unit; then
             done < "t/fuzz/${name#fuzz_}.seeds"
         fi
 
-        if "$unit/t/$name" "$@" > $out/fuzz.out 2>&1; then
+        if "$unit/t/$name" "$@" > $out/fuzz.out 2>&1 \
+            && ! grep -aq 'runtime error:' $out/fuzz.out
+        then
             inputs=$(sed -n 's/^\([0-9]*\) inputs$/\1/p' $out/fuzz.out)
             good=$((good + inputs))
             echo "$name: $inputs"
