@@ -337,8 +337,10 @@ asked(naive_t *nv, json_t *question)
         return 1;
     }
 
+    /* one that cannot be compared may be any */
+
     if (!json_is_string(question)) {
-        return 0;
+        return json_array_size(nv->asked) != 0;
     }
 
     text = spoken(question);
@@ -671,7 +673,6 @@ holds(naive_t *nv, json_t *rule, json_t *v, int marked)
     }
 
     if (condition(nv, rule, "left") && !nv->naming
-        && json_array_size(nv->withheld) != 0
         && is_emptied(nv, rule, v, marked))
     {
         return 0;
@@ -1073,11 +1074,15 @@ prepare(naive_t *nv)
 
     v = point(nv->doc, json_string_value(json_object_get(nv->policy,
                                                          "asked")));
-    nv->asked_all = json_array_size(v) > ASKED;
+    nv->asked_all = (v != NULL && !json_is_array(v))
+                    || json_array_size(v) > ASKED;
 
     json_array_foreach(v, i, entry) {
         if (json_is_string(entry)) {
             json_array_append_new(nv->asked, spoken(entry));
+
+        } else {
+            nv->asked_all = 1;
         }
     }
 

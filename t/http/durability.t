@@ -153,12 +153,12 @@ is(lines($t, qr/\[warn\].*maxmemory-policy is volatile-lru/), 3,
    'who may look sees the eviction');
 is(lines($t, qr/Redis refused/), 0, 'that it may not look is no error');
 
-# what an ACL takes away from a running edge
+# what an ACL takes away from a running edge: each link is a new one to it
 
 $t->redis('ACL', 'SETUSER', 'edge', '-hgetall');
 
 for (1 .. 5) {
-    my $r = $t->get("/1/$link", -bearer => $bearer);
+    my $r = $t->get('/1/' . $t->link(), -bearer => $bearer);
 
     is($r->status, 503, 'HGETALL is taken away');
     is($r->header('X-Reason'), 'store_unavailable', 'the reason');
