@@ -134,6 +134,8 @@ library cjose 'cjose/' \
     lib/relay_jwt.c
 library openssl 'openssl/' \
     lib/relay_link.c lib/relay_jwt.c
+library utf8proc 'utf8proc' \
+    lib/relay_text.c
 
 
 # the look of a file
