@@ -156,6 +156,16 @@ const relayctl_command_t  relayctl_commands[] = {
       "relayctl validate pilot.relay.json",
       relayctl_no_options, 1, 1, 0, relayctl_validate },
 
+    { "check", "say what a draft should still mend",
+      "FILE",
+      "Prints the notes of the extraction standard on the document in FILE (-: "
+      "standard input), a " RELAY_PACKAGE_SCHEMA " or a responder packet, by "
+      "area, the worst first: id, JSON pointer, a sentence. Of text that "
+      "reads like instructions to an agent every string is searched. The exit "
+      "code is 1 when a note is more than information.",
+      "relayctl check pilot.relay.json",
+      relayctl_no_options, 1, 1, 0, relayctl_check },
+
     { "view", "print what a reader of a view gets",
       "--view NAME [--now TIME] [--permission NAME] [--explain] FILE",
       "Prints the view of the document in FILE (-: standard input). Nothing is "
@@ -271,7 +281,8 @@ const relayctl_command_t  relayctl_commands[] = {
 static const char  relayctl_exit_codes[] =
     "EXIT STATUS\n"
     "    0   done\n"
-    "    1   refused, withheld or not valid; import: a bad line\n"
+    "    1   refused, withheld or not valid; import: a bad line; check: more\n"
+    "        than information\n"
     "    2   wrong usage\n"
     "    3   the store or a file: unreachable, or an error\n"
     "    4   no such relay, link or file\n";

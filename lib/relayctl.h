@@ -191,6 +191,11 @@ int relayctl_project(relayctl_t *ctl, relayctl_document_t *d,
 
 int relayctl_view(relayctl_t *ctl);
 
+/* relayctl_check.c */
+
+int relayctl_check(relayctl_t *ctl);
+int relayctl_warn_repeats(relayctl_t *ctl, relayctl_document_t *d);
+
 /* relayctl_redis.c */
 
 int relayctl_connect(relayctl_t *ctl);

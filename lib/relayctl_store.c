@@ -120,7 +120,7 @@ relayctl_publish_check(relayctl_t *ctl, relayctl_document_t *d)
         }
     }
 
-    return RELAYCTL_OK;
+    return relayctl_warn_repeats(ctl, d);
 }
 
 
