@@ -53,6 +53,8 @@ typedef struct {
     size_t                    ncuts;
     size_t                    cuts_size;
 
+    unsigned char             first[26];    /* words of a letter: phrases */
+
     relay_str_t               exempt[RELAY_SAFETY_EXEMPT];
     size_t                    nexempt;
 
@@ -87,6 +89,8 @@ void relay_safety_blobs(relay_safety_ctx_t *ctx,
 
 void relay_safety_phrases(relay_safety_ctx_t *ctx,
     const relay_safety_layer_t *layer);
+
+void relay_safety_phrases_init(relay_safety_ctx_t *ctx);
 
 /* The next e-mail address or URL at or after off; 0: there is none. */
 unsigned relay_safety_address(const relay_str_t *text, size_t off,

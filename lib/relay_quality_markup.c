@@ -24,6 +24,20 @@ static const char *const  relay_safety_turns[] = {
 };
 
 
+/* bytes that mean something in Markdown or HTML */
+
+static const unsigned char  relay_safety_marks[256] = {
+    ['\\'] = 1, ['\n'] = 1, ['!'] = 1, ['['] = 1, [']'] = 1, ['<'] = 1
+};
+
+/* what a blob is made of */
+
+static const unsigned char  relay_safety_base64[256] = {
+    ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1,
+    ['+'] = 1, ['/'] = 1, ['-'] = 1, ['_'] = 1
+};
+
+
 /* Whether an address has parameters, also behind a character reference. */
 
 static unsigned
@@ -288,6 +302,10 @@ relay_safety_markup(relay_safety_ctx_t *ctx, const relay_safety_layer_t *layer)
     tags = 1;
 
     for (p = start; p < last; p++) {
+
+        if (!relay_safety_marks[*p]) {
+            continue;
+        }
 
         switch (*p) {
 
@@ -565,10 +583,15 @@ relay_safety_blobs(relay_safety_ctx_t *ctx, const relay_safety_layer_t *layer)
 
     for (p = start; p < last; /* void */) {
 
-        if (relay_safety_is_alnum(*p) || *p == '+' || *p == '/' || *p == '-'
-            || *p == '_')
-        {
-            p = relay_safety_run(ctx, layer, p, last);
+        if (relay_safety_base64[*p]) {
+            q = p;
+
+            do {
+                q++;
+            } while (q < last && relay_safety_base64[*q]);
+
+            p = (q - p < RELAY_SAFETY_LINE)
+                ? q : relay_safety_run(ctx, layer, p, last);
             continue;
         }
 

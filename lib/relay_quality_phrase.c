@@ -35,6 +35,7 @@
 #define RELAY_WORD_DO           0x2000
 #define RELAY_WORD_SYSTEM       0x4000
 #define RELAY_WORD_RELAY        0x8000
+#define RELAY_WORD_ROLE         0x10000
 
 
 typedef struct {
@@ -52,15 +53,25 @@ typedef struct {
 } relay_safety_seen_t;
 
 
-/* sorted by the first letter */
+/* what an address has: "@", "://", "www." */
+
+static const unsigned char  relay_safety_signs[256] = {
+    ['@'] = 1, [':'] = 1, ['w'] = 1, ['W'] = 1
+};
+
+/* in order of the first letter */
 
 static const relay_safety_word_t  relay_safety_words[] = {
     { "above", RELAY_WORD_WHOSE },
+    { "act", RELAY_WORD_ROLE },
     { "all", RELAY_WORD_WHOSE },
     { "any", RELAY_WORD_WHOSE },
     { "api", RELAY_WORD_TOOL },
     { "apis", RELAY_WORD_TOOL },
+    { "are", RELAY_WORD_ROLE },
+    { "as", RELAY_WORD_ROLE },
     { "assistant", RELAY_WORD_SPEAKER },
+    { "be", RELAY_WORD_ROLE },
     { "bypass", RELAY_WORD_IGNORE },
     { "call", RELAY_WORD_CALL },
     { "command", RELAY_WORD_TOOL },
@@ -78,6 +89,7 @@ static const relay_safety_word_t  relay_safety_words[] = {
     { "execute", RELAY_WORD_CALL },
     { "forget", RELAY_WORD_IGNORE },
     { "forward", RELAY_WORD_SEND },
+    { "from", RELAY_WORD_ROLE },
     { "function", RELAY_WORD_TOOL },
     { "functions", RELAY_WORD_TOOL },
     { "ignore", RELAY_WORD_IGNORE },
@@ -94,11 +106,14 @@ static const relay_safety_word_t  relay_safety_words[] = {
     { "mention", RELAY_WORD_TELL },
     { "mentioning", RELAY_WORD_TELL },
     { "never", RELAY_WORD_NOT },
+    { "now", RELAY_WORD_ROLE },
+    { "on", RELAY_WORD_ROLE },
     { "output", RELAY_WORD_REVEAL },
     { "override", RELAY_WORD_IGNORE },
     { "password", RELAY_WORD_SECRET },
     { "passwords", RELAY_WORD_SECRET },
     { "post", RELAY_WORD_SEND },
+    { "pretend", RELAY_WORD_ROLE },
     { "previous", RELAY_WORD_WHOSE },
     { "print", RELAY_WORD_REVEAL },
     { "prior", RELAY_WORD_WHOSE },
@@ -123,6 +138,7 @@ static const relay_safety_word_t  relay_safety_words[] = {
     { "system", RELAY_WORD_SPEAKER|RELAY_WORD_SYSTEM },
     { "tell", RELAY_WORD_TELL },
     { "telling", RELAY_WORD_TELL },
+    { "to", RELAY_WORD_ROLE },
     { "token", RELAY_WORD_SECRET },
     { "tokens", RELAY_WORD_SECRET },
     { "tool", RELAY_WORD_TOOL },
@@ -132,6 +148,7 @@ static const relay_safety_word_t  relay_safety_words[] = {
     { "user", RELAY_WORD_USER },
     { "users", RELAY_WORD_USER },
     { "without", RELAY_WORD_NOT },
+    { "you", RELAY_WORD_ROLE },
     { "your", RELAY_WORD_WHOSE }
 };
 
@@ -151,8 +168,6 @@ static const char *const  relay_safety_roles[][5] = {
     (sizeof(relay_safety_roles) / sizeof(relay_safety_roles[0]))
 
 
-/* The next e-mail address or URL at or after off. */
-
 unsigned
 relay_safety_address(const relay_str_t *text, size_t off, relay_str_t *address)
 {
@@ -163,6 +178,10 @@ relay_safety_address(const relay_str_t *text, size_t off, relay_str_t *address)
     last = text->data + text->len;
 
     for (p = start; p < last; p++) {
+
+        if (!relay_safety_signs[*p]) {
+            continue;
+        }
 
         if (*p == '@') {
             q = p;
@@ -335,8 +354,8 @@ relay_safety_class(const relay_text_words_t *w, const unsigned char *first)
             break;
         }
 
-        if (strlen(word->word) == w->len
-            && memcmp(word->word, w->word, w->len) == 0)
+        if (strncmp(word->word, (const char *) w->word, w->len) == 0
+            && word->word[w->len] == '\0')
         {
             return word->class;
         }
@@ -365,6 +384,20 @@ relay_safety_near(const relay_safety_seen_t *seen, const relay_text_words_t *w,
 }
 
 
+void
+relay_safety_phrases_init(relay_safety_ctx_t *ctx)
+{
+    size_t  i;
+
+    memset(ctx->first, RELAY_SAFETY_WORDS, sizeof(ctx->first));
+
+    for (i = RELAY_SAFETY_WORDS; i > 0; i--) {
+        ctx->first[relay_safety_words[i - 1].word[0] - 'a']
+            = (unsigned char) (i - 1);
+    }
+}
+
+
 /* S1k to S6k */
 
 void
@@ -375,7 +408,6 @@ relay_safety_phrases(relay_safety_ctx_t *ctx,
     unsigned             class, found, relay, prompt;
     const char          *role;
     relay_str_t          address;
-    unsigned char        first[26];
     relay_text_words_t   w;
     relay_safety_seen_t  ignore, whose, send, to, call, tool, not, tell,
                          reveal, secret, next, do_, system;
@@ -387,13 +419,6 @@ relay_safety_phrases(relay_safety_ctx_t *ctx,
     whose = send = to = call = tool = not = tell = ignore;
     reveal = secret = next = do_ = system = ignore;
 
-    memset(first, RELAY_SAFETY_WORDS, sizeof(first));
-
-    for (i = RELAY_SAFETY_WORDS; i > 0; i--) {
-        first[relay_safety_words[i - 1].word[0] - 'a'] = (unsigned char)
-                                                         (i - 1);
-    }
-
     found = relay_safety_address(&layer->text, 0, &address);
     relay = 0;
 
@@ -401,7 +426,7 @@ relay_safety_phrases(relay_safety_ctx_t *ctx,
 
     while (relay_text_words_next(&w)) {
 
-        class = relay_safety_class(&w, first);
+        class = relay_safety_class(&w, ctx->first);
 
         /* S3k: the words of an address are no verbs */
 
@@ -458,12 +483,11 @@ relay_safety_phrases(relay_safety_ctx_t *ctx,
 
         /* S2k */
 
-        for (i = 0; i < RELAY_SAFETY_ROLES; i++) {
+        if (w.stop || !(class & RELAY_WORD_ROLE)) {
+            memset(seen, 0, sizeof(seen));
+        }
 
-            if (w.stop) {
-                seen[i] = 0;
-            }
-
+        for (i = 0; i < RELAY_SAFETY_ROLES && (class & RELAY_WORD_ROLE); i++) {
             role = relay_safety_roles[i][seen[i]];
 
             if (strlen(role) != w.len || memcmp(role, w.word, w.len) != 0) {

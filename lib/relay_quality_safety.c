@@ -359,6 +359,8 @@ relay_safety_init(relay_safety_ctx_t *ctx, relay_buf_t *out,
     ctx->out = out;
     ctx->result = result;
 
+    relay_safety_phrases_init(ctx);
+
     /* four bytes of map a byte of text, and one more */
 
     max = 4 * (RELAY_DOCUMENT_MAX + 1);

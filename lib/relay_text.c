@@ -69,6 +69,40 @@ static const relay_text_range_t  relay_text_ranges[] = {
     (sizeof(relay_text_ranges) / sizeof(relay_text_ranges[0]))
 
 
+/* whether any of 256 code points is one of these, a bit for each */
+
+static const unsigned char  relay_text_pages[32] = {
+    [0x00 / 8] = 1 << 0 | 1 << 3 | 1 << 6,
+    [0x11 / 8] = 1 << 1 | 1 << 7,
+    [0x18 / 8] = 1 << 0,
+    [0x20 / 8] = 1 << 0,
+    [0x28 / 8] = 1 << 0,
+    [0x31 / 8] = 1 << 1,
+    [0xe0 / 8 ... 0xef / 8] = 0xff,
+    [0xf0 / 8] = 0xff,
+    [0xf8 / 8] = 1 << 0 | 1 << 6 | 1 << 7
+};
+
+/* letters and digits of ASCII, in lower case */
+
+static const unsigned char  relay_text_lower[256] = {
+    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4',
+    ['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8', ['9'] = '9',
+    ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd', ['e'] = 'e',
+    ['f'] = 'f', ['g'] = 'g', ['h'] = 'h', ['i'] = 'i', ['j'] = 'j',
+    ['k'] = 'k', ['l'] = 'l', ['m'] = 'm', ['n'] = 'n', ['o'] = 'o',
+    ['p'] = 'p', ['q'] = 'q', ['r'] = 'r', ['s'] = 's', ['t'] = 't',
+    ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y',
+    ['z'] = 'z',
+    ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd', ['E'] = 'e',
+    ['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i', ['J'] = 'j',
+    ['K'] = 'k', ['L'] = 'l', ['M'] = 'm', ['N'] = 'n', ['O'] = 'o',
+    ['P'] = 'p', ['Q'] = 'q', ['R'] = 'r', ['S'] = 's', ['T'] = 't',
+    ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y',
+    ['Z'] = 'z'
+};
+
+
 static const char *const  relay_text_names[] = {
     "visible", "tag", "bidi", "bidi-mark", "zero-width", "joiner",
     "variation", "blank", "control", "annotation", "private"
@@ -388,7 +422,10 @@ relay_text_hidden_class(uint32_t cp)
 {
     size_t  low, high, mid;
 
-    if (cp >= 0x20 && cp < 0x7f) {
+    if ((cp >= 0x20 && cp < 0x7f)
+        || (cp < 0x10000
+            && !(relay_text_pages[cp >> 11] & (1 << ((cp >> 8) & 7)))))
+    {
         return RELAY_TEXT_VISIBLE;
     }
 
@@ -423,11 +460,12 @@ relay_text_hidden_name(relay_text_hidden_e class)
 size_t
 relay_text_fold(uint32_t cp, uint32_t *out)
 {
-    int                  last;
-    size_t               i, n;
-    utf8proc_int32_t     buf[RELAY_TEXT_FOLD_MAX];
-    utf8proc_ssize_t     rc;
-    relay_text_hidden_e  class;
+    int                          last;
+    size_t                       i, n;
+    utf8proc_int32_t             buf[RELAY_TEXT_FOLD_MAX];
+    utf8proc_ssize_t             rc;
+    relay_text_hidden_e          class;
+    const utf8proc_property_t   *property;
 
     if (cp < 0x80) {
 
@@ -446,6 +484,20 @@ relay_text_fold(uint32_t cp, uint32_t *out)
         && cp != 0x85)
     {
         return 0;
+    }
+
+    /* most letters are their own form; Hangul is decomposed by computing */
+
+    property = utf8proc_get_property((utf8proc_int32_t) cp);
+
+    if ((property->decomp_seqindex == UINT16_MAX
+         && property->casefold_seqindex == UINT16_MAX
+         && !property->ignorable
+         && (cp < 0x300 || cp > 0x36f) && (cp < 0xac00 || cp > 0xd7a3))
+        || (cp >= 0xfdf0 && cp <= 0xfdfb))
+    {
+        out[0] = cp;
+        return 1;
     }
 
     last = UTF8PROC_BOUNDCLASS_START;
@@ -589,6 +641,47 @@ relay_text_words_gap(relay_text_words_t *w, uint32_t c, size_t *gap)
 }
 
 
+/* A piece of a word in ASCII. */
+
+static void
+relay_text_words_ascii(relay_text_words_t *w)
+{
+    size_t                len, n;
+    unsigned              c;
+    uint64_t              hash;
+    const unsigned char  *p;
+
+    if (w->chars == 0) {
+        w->off = (size_t) (w->pos - w->start);
+        w->at = w->chars_seen;
+    }
+
+    p = w->pos;
+    len = w->len;
+    hash = w->hash;
+
+    while (p < w->last && (c = relay_text_lower[*p]) != 0) {
+        hash = (hash ^ c) * RELAY_TEXT_PRIME;
+
+        if (len < RELAY_TEXT_WORD_MAX) {
+            w->word[len++] = (unsigned char) c;
+        }
+
+        p++;
+    }
+
+    n = (size_t) (p - w->pos);
+
+    w->len = len;
+    w->hash = hash;
+    w->pos = p;
+    w->end = (size_t) (p - w->start);
+    w->chars += n;
+    w->chars_seen += n;
+    w->space = 0;
+}
+
+
 relay_uint_t
 relay_text_words_next(relay_text_words_t *w)
 {
@@ -610,6 +703,32 @@ relay_text_words_next(relay_text_words_t *w)
 
             if (w->pos == w->last) {
                 break;
+            }
+
+            c = *w->pos;
+
+            if (c < 0x80) {
+
+                if (relay_text_lower[c]) {
+                    relay_text_words_ascii(w);
+                    continue;
+                }
+
+                if (c == 0x7f || (c < ' ' && !relay_text_is_space(c))
+                    || (c == '\'' && w->chars != 0))
+                {
+                    w->pos++;
+                    continue;
+                }
+
+                if (w->chars != 0) {
+                    break;
+                }
+
+                relay_text_words_gap(w, c, &gap);
+                w->pos++;
+
+                continue;
             }
 
             w->from = (size_t) (w->pos - w->start);
@@ -966,15 +1085,23 @@ relay_text_hidden_next(relay_text_hidden_t *h)
     while (h->pos < h->last) {
 
         if (*h->pos >= 0x20 && *h->pos < 0x7f) {
-            cp = *h->pos;
-            n = 1;
-            class = RELAY_TEXT_VISIBLE;
 
-        } else {
-            n = relay_text_cp(h->pos, h->last, &cp);
-            class = relay_text_hidden_class(cp);
+            if (h->len != 0) {
+                break;
+            }
+
+            do {
+                h->pos++;
+            } while (h->pos < h->last && *h->pos >= 0x20 && *h->pos < 0x7f);
+
+            h->prev = h->pos[-1];
+            h->seen = h->prev;
+
+            continue;
         }
 
+        n = relay_text_cp(h->pos, h->last, &cp);
+        class = relay_text_hidden_class(cp);
         q = h->pos + n;
 
         if (h->len != 0 && class != h->class) {

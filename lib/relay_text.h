@@ -51,8 +51,9 @@ size_t relay_text_cp(const unsigned char *p, const unsigned char *last,
  * compatibility decomposition (NFKD, Unicode 15), less
  *     default ignorable code points and the hidden ones below, and
  *     combining marks from U+0300 to U+036F (accents).
- * Marks of other scripts stay and are not reordered.  Look-alikes of different
- * scripts stay apart.  Returns how many of out[RELAY_TEXT_FOLD_MAX] are filled
+ * Marks of other scripts stay and are not reordered; so do the ligatures from
+ * U+FDF0 to U+FDFB, which are whole words.  Look-alikes of different scripts
+ * stay apart.  Returns how many of out[RELAY_TEXT_FOLD_MAX] are filled
  * in; 0: the code point is left out.
  */
 size_t relay_text_fold(uint32_t cp, uint32_t *out);
