@@ -119,6 +119,10 @@ static const relay_grant_reason_t  relay_grant_reasons[RELAY_REASON_MAX] = {
     { 502, relay_string("withheld"),
       relay_string("This relay cannot be shown to you safely.") },
 
+    { 502, relay_string("safety"),
+      relay_string("This relay holds text that is not passed on here: an image "
+                   "that calls home, encoded or hidden characters.") },
+
     { 405, relay_string("method"),
       relay_string("This method is not allowed here.") },
 

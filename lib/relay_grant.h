@@ -34,6 +34,7 @@ typedef enum {
     RELAY_REASON_ACCEPTED,
     RELAY_REASON_BAD_RECORD,
     RELAY_REASON_WITHHELD,              /* document cannot be projected */
+    RELAY_REASON_SAFETY,                /* its text is not passed on */
     RELAY_REASON_METHOD,                /* method not allowed here */
     RELAY_REASON_CROSS_SITE,            /* ambient identity, another site */
     RELAY_REASON_PREFETCH,

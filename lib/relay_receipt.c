@@ -6,6 +6,7 @@
 #include "relay_receipt.h"
 
 #include "relay_link.h"
+#include "relay_quality.h"
 #include "relay_view.h"
 
 
@@ -99,6 +100,13 @@ relay_receipt_encode(const relay_receipt_t *r, relay_buf_t *out)
 
     if (r->withheld >= 0) {
         relay_receipt_integer(out, "withheld", r->withheld);
+    }
+
+    if (r->safety) {
+        relay_receipt_name(out, "safety");
+        relay_buf_append_c(out, '"');
+        relay_quality_kinds(r->safety, out);
+        relay_buf_append_c(out, '"');
     }
 
     if (r->count > 0) {

@@ -40,6 +40,7 @@ typedef struct {
     int64_t                  bytes;     /* of the body, -1: unknown */
     relay_str_t              digest;    /* H(body), empty: unknown */
     int64_t                  withheld;  /* members left out, -1: unknown */
+    uint32_t                 safety;    /* RELAY_SAFETY_... kinds in it */
     int64_t                  count;     /* aggregated denials, 0: one */
     relay_str_t              of;        /* UNDELIVERED: the id it is about */
     relay_str_t              ip;        /* only with relay_receipt_ip on */

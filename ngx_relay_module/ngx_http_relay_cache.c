@@ -24,6 +24,7 @@ typedef struct {
     ngx_queue_t      queue;
     size_t           len;
     size_t           withheld;
+    uint32_t         safety;
     int64_t          valid_until;
     u_char           digest[RELAY_DIGEST_LEN];
     u_char           data[1];       /* the key, then the view */
@@ -164,6 +165,7 @@ ngx_http_relay_cache_get(ngx_shm_zone_t *zone, ngx_str_t *key, int64_t now,
     ngx_memcpy(body->digest, node->digest, RELAY_DIGEST_LEN);
 
     body->withheld = node->withheld;
+    body->safety = node->safety;
     body->valid_until = node->valid_until;
 
     ngx_queue_remove(&node->queue);
@@ -228,6 +230,7 @@ ngx_http_relay_cache_put(ngx_shm_zone_t *zone, ngx_str_t *key,
         node->sn.str.data = node->data;
         node->len = body->len;
         node->withheld = body->withheld;
+        node->safety = body->safety;
         node->valid_until = body->valid_until;
 
         ngx_memcpy(node->digest, body->digest, RELAY_DIGEST_LEN);

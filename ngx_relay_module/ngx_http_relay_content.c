@@ -22,6 +22,8 @@ typedef struct {
 
 static ngx_int_t ngx_http_relay_answer(ngx_http_request_t *r,
     ngx_http_relay_ctx_t *ctx);
+static ngx_int_t ngx_http_relay_safety_header(ngx_http_request_t *r,
+    uint32_t kinds);
 static ngx_int_t ngx_http_relay_redirect(ngx_http_request_t *r,
     ngx_str_t *url);
 static ngx_int_t ngx_http_relay_send(ngx_http_request_t *r,
@@ -74,6 +76,7 @@ static ngx_http_relay_header_t  ngx_http_relay_retry_header = {
 };
 
 static ngx_str_t  ngx_http_relay_location_name = ngx_string("Location");
+static ngx_str_t  ngx_http_relay_safety_name = ngx_string("Relay-Safety");
 
 static ngx_str_t  ngx_http_relay_json_type = ngx_string("application/json");
 static ngx_str_t  ngx_http_relay_text_type =
@@ -152,6 +155,12 @@ ngx_http_relay_content_handler(ngx_http_request_t *r)
         return ngx_http_relay_answer(r, ctx);
     }
 
+    if (ctx->body->safety
+        && ngx_http_relay_safety_header(r, ctx->body->safety) != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
     r->headers_out.status = NGX_HTTP_OK;
 
     return ngx_http_relay_send(r, ctx, &ngx_http_relay_json_type,
@@ -227,6 +236,41 @@ ngx_http_relay_answer(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     r->headers_out.status = status;
 
     return ngx_http_relay_send(r, ctx, &type, body.data, body.len);
+}
+
+
+/* The kinds of text for agents that the view holds, or held. */
+
+static ngx_int_t
+ngx_http_relay_safety_header(ngx_http_request_t *r, uint32_t kinds)
+{
+    ngx_int_t    rc;
+    ngx_str_t    value;
+    relay_buf_t  buf;
+
+    relay_buf_init(&buf, 1024);
+
+    rc = NGX_ERROR;
+
+    if (relay_quality_kinds(kinds, &buf) == RELAY_OK) {
+        value.len = buf.len;
+        value.data = ngx_pnalloc(r->pool, buf.len);
+
+        if (value.data != NULL) {
+            ngx_memcpy(value.data, buf.data, buf.len);
+
+            if (ngx_http_relay_add_header(r, &ngx_http_relay_safety_name,
+                                          &value)
+                != NULL)
+            {
+                rc = NGX_OK;
+            }
+        }
+    }
+
+    relay_buf_free(&buf);
+
+    return rc;
 }
 
 

@@ -23,9 +23,18 @@ static ngx_http_relay_body_t *ngx_http_relay_document_project(
     ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx);
 
 
+static ngx_http_relay_body_t *ngx_http_relay_document_safety(
+    ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
+    ngx_http_relay_body_t *body);
+static void ngx_http_relay_document_found(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx, relay_str_t *view,
+    relay_quality_safety_t *found);
+
+
 /* scratch of this process, reused from document to document */
 
 static relay_json_tape_t  ngx_http_relay_tape;
+static relay_json_tape_t  ngx_http_relay_view_tape;
 static relay_view_out_t   ngx_http_relay_out;
 
 static relay_buf_t        ngx_http_relay_document_key = {
@@ -96,6 +105,7 @@ ngx_http_relay_document_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     relay_buf_append_c(id, '\n');
     relay_buf_append_c(id, (u_char) ('0' + ctx->decision.view));
     relay_buf_append_c(id, (u_char) ('0' + ctx->decision.permission));
+    relay_buf_append_c(id, (u_char) ('0' + rlcf->safety));
     relay_buf_append_str(id, relay_view_policy_digest(rmcf->policy));
 
     if (id->failed) {
@@ -260,6 +270,12 @@ ngx_http_relay_document_project(ngx_http_request_t *r,
     body->withheld = ngx_http_relay_out.withheld;
     body->valid_until = ngx_http_relay_out.valid_until;
 
+    body = ngx_http_relay_document_safety(r, ctx, body);
+
+    if (body == NULL) {
+        return NULL;
+    }
+
     s.data = body->data;
     s.len = body->len;
 
@@ -273,4 +289,149 @@ withheld:
                   "document of relay \"%V\" withheld: %s", &ctx->relay, why);
 
     return NULL;
+}
+
+
+/*
+ * relay_safety: what the view says to agents rather than to a reader.  The
+ * owner's view stays as it is, byte for byte.  Gives the body, or another one
+ * in its place; NULL: it is not passed on, which was logged.
+ */
+
+static ngx_http_relay_body_t *
+ngx_http_relay_document_safety(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx, ngx_http_relay_body_t *body)
+{
+    relay_int_t                 rc;
+    relay_buf_t                 buf, *out;
+    relay_str_t                 view;
+    ngx_uint_t                  safety;
+    relay_json_error_t          err;
+    ngx_http_relay_body_t      *stripped;
+    relay_quality_safety_t      found;
+    ngx_http_relay_loc_conf_t  *rlcf;
+
+    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
+
+    safety = rlcf->safety;
+
+    if (safety == NGX_HTTP_RELAY_SAFETY_OFF) {
+        return body;
+    }
+
+    if (ctx->decision.view == RELAY_VIEW_OWNER) {
+        safety = NGX_HTTP_RELAY_SAFETY_ANNOTATE;
+    }
+
+    view.len = body->len;
+    view.data = body->data;
+
+    relay_buf_init(&buf, 2 * RELAY_DOCUMENT_MAX);
+
+    out = (safety == NGX_HTTP_RELAY_SAFETY_STRIP) ? &buf : NULL;
+
+    rc = relay_json_parse(&ngx_http_relay_view_tape, &view,
+                          &relay_json_default_limits, &err);
+
+    if (rc == RELAY_OK) {
+        rc = relay_quality_safety(&ngx_http_relay_view_tape, &view, NULL, NULL,
+                                  out, &found);
+    }
+
+    if (rc != RELAY_OK) {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "document of relay \"%V\" withheld: its view cannot be "
+                      "searched", &ctx->relay);
+        goto withheld;
+    }
+
+    body->safety = found.kinds;
+
+    if (found.kinds) {
+        ngx_http_relay_document_found(r, ctx, &view, &found);
+    }
+
+    if (safety == NGX_HTTP_RELAY_SAFETY_BLOCK
+        && (found.kinds & RELAY_SAFETY_BLOCKED))
+    {
+        ctx->safety = found.kinds;
+        goto withheld;
+    }
+
+    if (found.cut) {
+        stripped = ngx_http_relay_body_create(buf.len, r->connection->log);
+        if (stripped == NULL) {
+            goto withheld;
+        }
+
+        ngx_memcpy(stripped->data, buf.data, buf.len);
+
+        stripped->withheld = body->withheld;
+        stripped->safety = body->safety;
+        stripped->valid_until = body->valid_until;
+
+        ngx_http_relay_body_release(body);
+
+        body = stripped;
+    }
+
+    relay_buf_free(&buf);
+
+    return body;
+
+withheld:
+
+    relay_buf_free(&buf);
+    ngx_http_relay_body_release(body);
+
+    return NULL;
+}
+
+
+/* The log has kinds and places, never what stands there. */
+
+static void
+ngx_http_relay_document_found(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
+    relay_str_t *view, relay_quality_safety_t *found)
+{
+    size_t       len;
+    ngx_uint_t   i;
+    relay_buf_t  name, pointer;
+
+    relay_buf_init(&name, 256);
+    relay_buf_init(&pointer, RELAY_DOCUMENT_MAX);
+
+    for (i = 0; i < RELAY_SAFETY_KINDS; i++) {
+
+        if (!(found->kinds & (1u << i))) {
+            continue;
+        }
+
+        relay_buf_reset(&name);
+        relay_buf_reset(&pointer);
+
+        if (relay_quality_kinds(1u << i, &name) != RELAY_OK
+            || relay_quality_pointer(&ngx_http_relay_view_tape, view,
+                                     found->node[i], NULL, &pointer)
+               != RELAY_OK)
+        {
+            continue;
+        }
+
+        /* an owner's own members may have any name */
+
+        for (len = 0; len < pointer.len && len < 256; len++) {
+            if (pointer.data[len] < 0x20 || pointer.data[len] >= 0x7f) {
+                pointer.data[len] = '?';
+            }
+        }
+
+        ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
+                      "relay \"%V\", version %L: %*s at \"%*s\"",
+                      &ctx->relay, ctx->decision.version, name.len, name.data,
+                      len, pointer.data);
+    }
+
+    relay_buf_free(&name);
+    relay_buf_free(&pointer);
 }

@@ -489,7 +489,9 @@ ngx_http_relay_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     }
 
     if (rc == NGX_DECLINED) {
-        return ngx_http_relay_refuse(r, ctx, RELAY_REASON_WITHHELD);
+        return ngx_http_relay_refuse(r, ctx,
+                                     ctx->safety ? RELAY_REASON_SAFETY
+                                                 : RELAY_REASON_WITHHELD);
     }
 
     if (rc != NGX_OK) {
@@ -630,6 +632,7 @@ ngx_http_relay_deny(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     case RELAY_REASON_RECEIPT_UNAVAILABLE:
     case RELAY_REASON_BAD_RECORD:
     case RELAY_REASON_WITHHELD:
+    case RELAY_REASON_SAFETY:
     case RELAY_REASON_INTERNAL:
         level = NGX_LOG_ERR;
         break;

@@ -99,6 +99,15 @@ static ngx_conf_enum_t  ngx_http_relay_anyone_views[] = {
 };
 
 
+static ngx_conf_enum_t  ngx_http_relay_safeties[] = {
+    { ngx_string("off"), NGX_HTTP_RELAY_SAFETY_OFF },
+    { ngx_string("annotate"), NGX_HTTP_RELAY_SAFETY_ANNOTATE },
+    { ngx_string("strip"), NGX_HTTP_RELAY_SAFETY_STRIP },
+    { ngx_string("block"), NGX_HTTP_RELAY_SAFETY_BLOCK },
+    { ngx_null_string, 0 }
+};
+
+
 static ngx_conf_enum_t  ngx_http_relay_accepts[] = {
     { ngx_string("auto"), RELAY_ACCEPT_AUTO },
     { ngx_string("explicit"), RELAY_ACCEPT_EXPLICIT },
@@ -209,6 +218,13 @@ static ngx_command_t  ngx_http_relay_commands[] = {
       NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_relay_loc_conf_t, anyone_view),
       &ngx_http_relay_anyone_views },
+
+    { ngx_string("relay_safety"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_enum_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_relay_loc_conf_t, safety),
+      &ngx_http_relay_safeties },
 
     { ngx_string("relay_accept"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
@@ -425,6 +441,7 @@ ngx_http_relay_create_loc_conf(ngx_conf_t *cf)
     conf->anyone_view = NGX_CONF_UNSET_UINT;
     conf->view = NGX_CONF_UNSET_UINT;
     conf->receipts = NGX_CONF_UNSET_UINT;
+    conf->safety = NGX_CONF_UNSET_UINT;
     conf->consistency = NGX_CONF_UNSET_UINT;
     conf->block_bound = NGX_CONF_UNSET_MSEC;
     conf->package = NGX_CONF_UNSET;
@@ -458,6 +475,8 @@ ngx_http_relay_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_uint_value(conf->view, prev->view, RELAY_VIEW_NONE);
     ngx_conf_merge_uint_value(conf->receipts, prev->receipts,
                               NGX_HTTP_RELAY_RECEIPTS_ALL);
+    ngx_conf_merge_uint_value(conf->safety, prev->safety,
+                              NGX_HTTP_RELAY_SAFETY_ANNOTATE);
     ngx_conf_merge_uint_value(conf->consistency, prev->consistency, 0);
     ngx_conf_merge_msec_value(conf->block_bound, prev->block_bound, 1000);
     ngx_conf_merge_value(conf->package, prev->package, 0);

@@ -23,6 +23,7 @@
 #include "relay_jwt.h"
 #include "relay_keys.h"
 #include "relay_link.h"
+#include "relay_quality.h"
 #include "relay_receipt.h"
 #include "relay_view.h"
 
@@ -58,6 +59,16 @@ typedef struct {
     ngx_msec_t                   timeout;   /* of one */
     ngx_http_relay_jwks_t       *jwks;      /* of this process */
 } ngx_http_relay_jwks_conf_t;
+
+
+/* what is done with text for agents in a view; part of its key in the cache */
+
+typedef enum {
+    NGX_HTTP_RELAY_SAFETY_OFF = 0,
+    NGX_HTTP_RELAY_SAFETY_ANNOTATE,
+    NGX_HTTP_RELAY_SAFETY_STRIP,
+    NGX_HTTP_RELAY_SAFETY_BLOCK
+} ngx_http_relay_safety_e;
 
 
 /* one relay_jwt_keys: a key set and what its tokens must say */
@@ -102,6 +113,7 @@ typedef struct {
     ngx_uint_t                   anyone_view;   /* relay_view_e */
     ngx_uint_t                   view;          /* relay_view_e, NONE: any */
     ngx_uint_t                   receipts;      /* ngx_http_relay_receipts_e */
+    ngx_uint_t                   safety;        /* ngx_http_relay_safety_e */
     ngx_uint_t                   consistency;
     ngx_msec_t                   block_bound;
     ngx_flag_t                   package;
@@ -141,6 +153,7 @@ typedef struct {
     size_t                       len;
     u_char                      *data;
     size_t                       withheld;
+    uint32_t                     safety;    /* RELAY_SAFETY_... kinds */
     int64_t                      valid_until;
     u_char                       digest[RELAY_DIGEST_LEN];
 } ngx_http_relay_body_t;
@@ -181,6 +194,7 @@ struct ngx_http_relay_ctx_s {
 
     int64_t                      redis_now; /* where Redis's clock is ahead */
     relay_str_t                  document;
+    uint32_t                     safety;    /* why it is not passed on */
     ngx_str_t                    word;      /* a script's answer: "ok", ... */
     ngx_msec_t                   allowed;   /* monotonic: when it was */
 
@@ -385,7 +399,8 @@ void ngx_http_relay_records_exit_process(ngx_cycle_t *cycle);
 
 /*
  * The view of the decision.  NGX_OK: ctx->body is set; NGX_AGAIN: asked;
- * NGX_DECLINED: cannot be projected; NGX_ERROR: unavailable.
+ * NGX_DECLINED: cannot be projected, or, with ctx->safety, is not to be passed
+ * on; NGX_ERROR: unavailable.
  */
 ngx_int_t ngx_http_relay_document_view(ngx_http_request_t *r,
     ngx_http_relay_ctx_t *ctx);

@@ -157,6 +157,11 @@ ngx_http_relay_receipt_fill(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
         rc->digest.data = ctx->body->digest;
         rc->digest.len = RELAY_DIGEST_LEN;
         rc->withheld = ctx->body->withheld;
+        rc->safety = ctx->body->safety;
+    }
+
+    if (rc->reason == RELAY_REASON_SAFETY) {
+        rc->safety = ctx->safety;
     }
 
     if (rlcf->receipt_ip) {

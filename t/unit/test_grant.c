@@ -1045,13 +1045,13 @@ test_words(void **state)
         "revoked", "expired",
         "not_named", "rebound", "permission", "preview", "conflict",
         "receipt_unavailable", "served", "accepted", "bad_record", "withheld",
-        "method", "cross_site", "prefetch", "early_data", "media_type",
-        "bad_request", "internal"
+        "safety", "method", "cross_site", "prefetch", "early_data",
+        "media_type", "bad_request", "internal"
     };
 
     static const relay_uint_t  status[RELAY_REASON_MAX] = {
         500, 404, 401, 401, 503, 503, 403, 200, 410, 410, 403, 403, 403, 200,
-        409, 503, 200, 200, 503, 502, 405, 403, 403, 425, 415, 400, 500
+        409, 503, 200, 200, 503, 502, 502, 405, 403, 403, 425, 415, 400, 500
     };
 
     for (i = 0; i < RELAY_REASON_MAX; i++) {

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "relay_quality.h"
 #include "relay_receipt.h"
 
 
@@ -83,6 +84,7 @@ whole(relay_receipt_t *r, relay_identity_t *id)
     r->bytes = 0;
     r->digest = str(D);
     r->withheld = 4;
+    r->safety = RELAY_SAFETY_ROLE|RELAY_SAFETY_HIDDEN;
     r->count = 2;
     r->of = str("edge-0");
     r->ip = str("192.0.2.1");
@@ -120,7 +122,8 @@ test_whole(void **state)
            "\"client\":\"agent/1\",\"view\":\"pass-on\","
            "\"permission\":\"suggest\",\"channel\":\"http\","
            "\"method\":\"GET\",\"reason\":\"served\",\"status\":200,"
-           "\"bytes\":0,\"digest\":\"" D "\",\"withheld\":4,\"count\":2,"
+           "\"bytes\":0,\"digest\":\"" D "\",\"withheld\":4,"
+           "\"safety\":\"change-role,hidden-characters\",\"count\":2,"
            "\"of\":\"edge-0\",\"ip\":\"192.0.2.1\",\"rebound\":true}");
 
     /* appended: what was there stays */
@@ -234,6 +237,7 @@ test_longest(void **state)
         r.version = INT64_MAX;
         r.bytes = INT64_MAX;
         r.withheld = INT64_MAX;
+        r.safety = (1 << RELAY_SAFETY_KINDS) - 1;
         r.count = INT64_MAX;
         r.status = 599;
         r.reason = RELAY_REASON_RECEIPT_UNAVAILABLE;
