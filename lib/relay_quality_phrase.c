@@ -17,6 +17,8 @@
 #define RELAY_SAFETY_ADDRESS    80
 #define RELAY_SAFETY_NOT        20
 
+#define RELAY_SAFETY_ROLES      4       /* phrases of which every word counts */
+
 /* what a word is in a phrase */
 
 #define RELAY_WORD_IGNORE       0x0001
@@ -47,10 +49,39 @@ typedef struct {
 /* A place in the text, in folded characters; end 0: not seen yet. */
 
 typedef struct {
-    size_t                start;
     size_t                end;
-    size_t                off;
+    size_t                off;      /* bytes, of where its phrase starts */
 } relay_safety_seen_t;
+
+
+/* The word at hand, and where each kind of word was seen last. */
+
+typedef struct {
+    relay_safety_ctx_t          *ctx;
+    const relay_safety_layer_t  *layer;
+    relay_text_words_t           w;
+    unsigned                     class;
+
+    relay_safety_seen_t          ignore;
+    relay_safety_seen_t          whose;     /* after "ignore" */
+    relay_safety_seen_t          send;
+    relay_safety_seen_t          address;
+    relay_safety_seen_t          call;
+    relay_safety_seen_t          tool;
+    relay_safety_seen_t          helper;    /* the "do" of "do not" */
+    relay_safety_seen_t          not;
+    relay_safety_seen_t          tell;      /* after "not" */
+    relay_safety_seen_t          reveal;
+    relay_safety_seen_t          secret;
+    relay_safety_seen_t          system;
+    unsigned                     relay;     /* the last word was "relay" */
+
+    relay_str_t                  next;      /* address in the text */
+    unsigned                     more;      /* there is one */
+
+    size_t                       role[RELAY_SAFETY_ROLES];  /* words so far */
+    size_t                       role_off[RELAY_SAFETY_ROLES];
+} relay_safety_phrase_t;
 
 
 /* what an address has: "@", "://", "www." */
@@ -157,15 +188,13 @@ static const relay_safety_word_t  relay_safety_words[] = {
 
 /* phrases of which every word counts */
 
-static const char *const  relay_safety_roles[][5] = {
+static const char *const  relay_safety_roles[RELAY_SAFETY_ROLES][5] = {
     { "you", "are", "now", NULL },
     { "act", "as", NULL },
     { "pretend", "to", "be", NULL },
     { "from", "now", "on", "you", NULL }
 };
 
-#define RELAY_SAFETY_ROLES                                                    \
-    (sizeof(relay_safety_roles) / sizeof(relay_safety_roles[0]))
 
 
 unsigned
@@ -366,21 +395,227 @@ relay_safety_class(const relay_text_words_t *w, const unsigned char *first)
 
 
 static void
-relay_safety_see(relay_safety_seen_t *seen, const relay_text_words_t *w)
+relay_safety_see(relay_safety_phrase_t *p, relay_safety_seen_t *seen,
+    size_t off)
 {
-    seen->start = w->at;
-    seen->end = w->at_end;
-    seen->off = w->off;
+    seen->end = p->w.at_end;
+    seen->off = off;
 }
 
 
 /* Whether it was seen at most n characters before the word. */
 
 static unsigned
-relay_safety_near(const relay_safety_seen_t *seen, const relay_text_words_t *w,
+relay_safety_near(const relay_safety_phrase_t *p,
+    const relay_safety_seen_t *seen, size_t n)
+{
+    return seen->end != 0 && p->w.at - seen->end <= n;
+}
+
+
+/*
+ * Two kinds of words, in either order, at most n characters apart.  The phrase
+ * is said to be where its verb is.
+ */
+
+static void
+relay_safety_pair(relay_safety_phrase_t *p, unsigned kind, unsigned verb,
+    relay_safety_seen_t *verbs, unsigned object, relay_safety_seen_t *objects,
     size_t n)
 {
-    return seen->end != 0 && w->at - seen->end <= n;
+    if (object) {
+
+        if (relay_safety_near(p, verbs, n)) {
+            relay_safety_found(p->ctx, p->layer, kind, verbs->off);
+        }
+
+        relay_safety_see(p, objects, p->w.off);
+    }
+
+    if (verb) {
+
+        if (relay_safety_near(p, objects, n)) {
+            relay_safety_found(p->ctx, p->layer, kind, p->w.off);
+        }
+
+        relay_safety_see(p, verbs, p->w.off);
+    }
+}
+
+
+/* S1k: ignore ... your ... rules */
+
+static void
+relay_safety_ignore(relay_safety_phrase_t *p)
+{
+    if ((p->class & RELAY_WORD_RULES)
+        && relay_safety_near(p, &p->whose, RELAY_SAFETY_NEAR))
+    {
+        relay_safety_found(p->ctx, p->layer, RELAY_SAFETY_IGNORE,
+                           p->whose.off);
+    }
+
+    if ((p->class & RELAY_WORD_WHOSE)
+        && relay_safety_near(p, &p->ignore, RELAY_SAFETY_NEAR))
+    {
+        relay_safety_see(p, &p->whose, p->ignore.off);
+    }
+
+    if (p->class & RELAY_WORD_IGNORE) {
+        relay_safety_see(p, &p->ignore, p->w.off);
+    }
+}
+
+
+static unsigned
+relay_safety_word_is(const relay_text_words_t *w, const char *s)
+{
+    return strlen(s) == w->len && memcmp(s, w->word, w->len) == 0;
+}
+
+
+/* S2k: a phrase word for word, or a line that says who speaks */
+
+static void
+relay_safety_role(relay_safety_phrase_t *p)
+{
+    size_t              i;
+    const char *const  *words;
+
+    if (p->w.stop || !(p->class & RELAY_WORD_ROLE)) {
+        memset(p->role, 0, sizeof(p->role));
+    }
+
+    for (i = 0; i < RELAY_SAFETY_ROLES && (p->class & RELAY_WORD_ROLE); i++) {
+        words = relay_safety_roles[i];
+
+        if (!relay_safety_word_is(&p->w, words[p->role[i]])) {
+            p->role[i] = 0;
+
+            if (!relay_safety_word_is(&p->w, words[0])) {
+                continue;
+            }
+        }
+
+        if (p->role[i]++ == 0) {
+            p->role_off[i] = p->w.off;
+        }
+
+        if (words[p->role[i]] == NULL) {
+            p->role[i] = 0;
+            relay_safety_found(p->ctx, p->layer, RELAY_SAFETY_ROLE,
+                               p->role_off[i]);
+        }
+    }
+
+    if ((p->class & RELAY_WORD_SPEAKER) && p->w.line
+        && relay_safety_speaker(&p->layer->text, &p->w))
+    {
+        relay_safety_found(p->ctx, p->layer, RELAY_SAFETY_ROLE, p->w.off);
+    }
+}
+
+
+/* S3k: send ... an address; the words of an address itself are nothing else */
+
+static void
+relay_safety_send(relay_safety_phrase_t *p)
+{
+    unsigned              inside;
+    const unsigned char  *at;
+
+    at = p->layer->text.data + p->w.off;
+
+    while (p->more && at >= p->next.data + p->next.len) {
+        p->more = relay_safety_address(&p->layer->text,
+                                       p->next.data + p->next.len
+                                       - p->layer->text.data, &p->next);
+    }
+
+    inside = (p->more && at >= p->next.data);
+
+    if (inside) {
+        p->class = 0;
+    }
+
+    relay_safety_pair(p, RELAY_SAFETY_SEND, p->class & RELAY_WORD_SEND,
+                      &p->send, inside && !relay_safety_own(p->ctx, &p->next),
+                      &p->address, RELAY_SAFETY_ADDRESS);
+}
+
+
+/* S4k: call ... a tool, or one of Relay's own by its name */
+
+static void
+relay_safety_tool(relay_safety_phrase_t *p)
+{
+    relay_safety_pair(p, RELAY_SAFETY_TOOL, p->class & RELAY_WORD_CALL,
+                      &p->call,
+                      (p->class & RELAY_WORD_TOOL)
+                      || (p->relay && p->w.sep == '_'),
+                      &p->tool, RELAY_SAFETY_NEAR);
+
+    p->relay = p->class & RELAY_WORD_RELAY;
+}
+
+
+/* S5k: do not ... tell ... the user */
+
+static void
+relay_safety_hide(relay_safety_phrase_t *p)
+{
+    unsigned  whom;
+
+    /* rules forbid by nature: in them, only from the user */
+
+    whom = p->ctx->rule ? RELAY_WORD_USER : RELAY_WORD_USER|RELAY_WORD_READER;
+
+    if ((p->class & whom)
+        && relay_safety_near(p, &p->tell, RELAY_SAFETY_NEAR))
+    {
+        relay_safety_found(p->ctx, p->layer, RELAY_SAFETY_HIDE, p->tell.off);
+    }
+
+    if ((p->class & RELAY_WORD_TELL)
+        && relay_safety_near(p, &p->not, RELAY_SAFETY_NOT))
+    {
+        relay_safety_see(p, &p->tell, p->not.off);
+    }
+
+    if (relay_safety_word_is(&p->w, "not")
+        && relay_safety_near(p, &p->helper, 1))
+    {
+        relay_safety_see(p, &p->not, p->helper.off);
+    }
+
+    if (p->class & RELAY_WORD_NOT) {
+        relay_safety_see(p, &p->not, p->w.off);
+    }
+
+    if (p->class & RELAY_WORD_DO) {
+        relay_safety_see(p, &p->helper, p->w.off);
+    }
+}
+
+
+/* S6k: reveal ... a secret, the system prompt among them */
+
+static void
+relay_safety_reveal(relay_safety_phrase_t *p)
+{
+    unsigned  prompt;
+
+    prompt = (p->class & RELAY_WORD_RULES)
+             && relay_safety_word_is(&p->w, "prompt")
+             && relay_safety_near(p, &p->system, 1);
+
+    relay_safety_pair(p, RELAY_SAFETY_REVEAL, p->class & RELAY_WORD_REVEAL,
+                      &p->reveal, (p->class & RELAY_WORD_SECRET) || prompt,
+                      &p->secret, RELAY_SAFETY_SECRETS);
+
+    if (p->class & RELAY_WORD_SYSTEM) {
+        relay_safety_see(p, &p->system, p->w.off);
+    }
 }
 
 
@@ -398,207 +633,29 @@ relay_safety_phrases_init(relay_safety_ctx_t *ctx)
 }
 
 
-/* S1k to S6k */
-
 void
 relay_safety_phrases(relay_safety_ctx_t *ctx,
     const relay_safety_layer_t *layer)
 {
-    size_t               i, seen[RELAY_SAFETY_ROLES], off[RELAY_SAFETY_ROLES];
-    unsigned             class, found, relay, prompt;
-    const char          *role;
-    relay_str_t          address;
-    relay_text_words_t   w;
-    relay_safety_seen_t  ignore, whose, send, to, call, tool, not, tell,
-                         reveal, secret, next, do_, system;
+    relay_safety_phrase_t  p;
 
-    memset(seen, 0, sizeof(seen));
-    memset(off, 0, sizeof(off));
-    memset(&ignore, 0, sizeof(relay_safety_seen_t));
+    memset(&p, 0, sizeof(relay_safety_phrase_t));
 
-    whose = send = to = call = tool = not = tell = ignore;
-    reveal = secret = next = do_ = system = ignore;
+    p.ctx = ctx;
+    p.layer = layer;
+    p.more = relay_safety_address(&layer->text, 0, &p.next);
 
-    found = relay_safety_address(&layer->text, 0, &address);
-    relay = 0;
+    relay_text_words_init(&p.w, &layer->text);
 
-    relay_text_words_init(&w, &layer->text);
+    while (relay_text_words_next(&p.w)) {
 
-    while (relay_text_words_next(&w)) {
+        p.class = relay_safety_class(&p.w, ctx->first);
 
-        class = relay_safety_class(&w, ctx->first);
-
-        /* S3k: the words of an address are no verbs */
-
-        while (found && layer->text.data + w.off
-                        >= address.data + address.len)
-        {
-            found = relay_safety_address(&layer->text,
-                                         address.data + address.len
-                                         - layer->text.data, &address);
-        }
-
-        if (found && layer->text.data + w.off >= address.data) {
-
-            if (!relay_safety_own(ctx, &address)) {
-
-                if (relay_safety_near(&send, &w, RELAY_SAFETY_ADDRESS)) {
-                    relay_safety_found(ctx, layer, RELAY_SAFETY_SEND,
-                                       send.off);
-                }
-
-                relay_safety_see(&to, &w);
-            }
-
-            class = 0;
-        }
-
-        if (class & RELAY_WORD_SEND) {
-
-            if (relay_safety_near(&to, &w, RELAY_SAFETY_ADDRESS)) {
-                relay_safety_found(ctx, layer, RELAY_SAFETY_SEND, w.off);
-            }
-
-            relay_safety_see(&send, &w);
-        }
-
-        /* S1k */
-
-        if ((class & RELAY_WORD_RULES)
-            && relay_safety_near(&whose, &w, RELAY_SAFETY_NEAR))
-        {
-            relay_safety_found(ctx, layer, RELAY_SAFETY_IGNORE, whose.off);
-        }
-
-        if ((class & RELAY_WORD_WHOSE)
-            && relay_safety_near(&ignore, &w, RELAY_SAFETY_NEAR))
-        {
-            relay_safety_see(&whose, &w);
-            whose.off = ignore.off;
-        }
-
-        if (class & RELAY_WORD_IGNORE) {
-            relay_safety_see(&ignore, &w);
-        }
-
-        /* S2k */
-
-        if (w.stop || !(class & RELAY_WORD_ROLE)) {
-            memset(seen, 0, sizeof(seen));
-        }
-
-        for (i = 0; i < RELAY_SAFETY_ROLES && (class & RELAY_WORD_ROLE); i++) {
-            role = relay_safety_roles[i][seen[i]];
-
-            if (strlen(role) != w.len || memcmp(role, w.word, w.len) != 0) {
-                seen[i] = 0;
-                role = relay_safety_roles[i][0];
-
-                if (strlen(role) != w.len || memcmp(role, w.word, w.len) != 0)
-                {
-                    continue;
-                }
-            }
-
-            if (seen[i]++ == 0) {
-                off[i] = w.off;
-            }
-
-            if (relay_safety_roles[i][seen[i]] == NULL) {
-                relay_safety_found(ctx, layer, RELAY_SAFETY_ROLE, off[i]);
-                seen[i] = 0;
-            }
-        }
-
-        if ((class & RELAY_WORD_SPEAKER) && w.line
-            && relay_safety_speaker(&layer->text, &w))
-        {
-            relay_safety_found(ctx, layer, RELAY_SAFETY_ROLE, w.off);
-        }
-
-        /* S4k: a tool, or one of Relay's own, by its name */
-
-        if (relay && w.sep == '_') {
-            class |= RELAY_WORD_TOOL;
-        }
-
-        relay = class & RELAY_WORD_RELAY;
-
-        if (class & RELAY_WORD_TOOL) {
-
-            if (relay_safety_near(&call, &w, RELAY_SAFETY_NEAR)) {
-                relay_safety_found(ctx, layer, RELAY_SAFETY_TOOL, call.off);
-            }
-
-            relay_safety_see(&tool, &w);
-        }
-
-        if (class & RELAY_WORD_CALL) {
-
-            if (relay_safety_near(&tool, &w, RELAY_SAFETY_NEAR)) {
-                relay_safety_found(ctx, layer, RELAY_SAFETY_TOOL, w.off);
-            }
-
-            relay_safety_see(&call, &w);
-        }
-
-        /* S5k */
-
-        if (((class & RELAY_WORD_USER)
-             || ((class & RELAY_WORD_READER) && !ctx->rule))
-            && relay_safety_near(&tell, &w, RELAY_SAFETY_NEAR))
-        {
-            relay_safety_found(ctx, layer, RELAY_SAFETY_HIDE, tell.off);
-        }
-
-        if ((class & RELAY_WORD_TELL)
-            && relay_safety_near(&not, &w, RELAY_SAFETY_NOT))
-        {
-            relay_safety_see(&tell, &w);
-            tell.off = not.off;
-        }
-
-        if (w.len == 3 && memcmp(w.word, "not", 3) == 0
-            && relay_safety_near(&do_, &w, 1))
-        {
-            relay_safety_see(&not, &w);
-            not.off = do_.off;
-        }
-
-        if (class & RELAY_WORD_NOT) {
-            relay_safety_see(&not, &w);
-        }
-
-        if (class & RELAY_WORD_DO) {
-            relay_safety_see(&do_, &w);
-        }
-
-        /* S6k */
-
-        prompt = (class & RELAY_WORD_RULES) && w.word[0] == 'p'
-                 && relay_safety_near(&system, &w, 1);
-
-        if ((class & RELAY_WORD_SECRET) || prompt) {
-
-            if (relay_safety_near(&reveal, &w, RELAY_SAFETY_SECRETS)) {
-                relay_safety_found(ctx, layer, RELAY_SAFETY_REVEAL,
-                                   reveal.off);
-            }
-
-            relay_safety_see(&secret, &w);
-        }
-
-        if (class & RELAY_WORD_SYSTEM) {
-            relay_safety_see(&system, &w);
-        }
-
-        if (class & RELAY_WORD_REVEAL) {
-
-            if (relay_safety_near(&secret, &w, RELAY_SAFETY_SECRETS)) {
-                relay_safety_found(ctx, layer, RELAY_SAFETY_REVEAL, w.off);
-            }
-
-            relay_safety_see(&reveal, &w);
-        }
+        relay_safety_send(&p);
+        relay_safety_ignore(&p);
+        relay_safety_role(&p);
+        relay_safety_tool(&p);
+        relay_safety_hide(&p);
+        relay_safety_reveal(&p);
     }
 }

@@ -148,7 +148,7 @@ sub measure_projection {
     run($simd ? 'g++' : 'cc', '-o', "$DIR/project", @objects, $lib,
         (map { "-Wl,--wrap=$_" } qw(malloc calloc realloc)),
         ($simd ? '-lsimdjson' : ()),
-        qw(-ljansson -lhiredis -lcjose -lcrypto));
+        qw(-ljansson -lhiredis -lcjose -lcrypto -lutf8proc));
 
     my $out = output("$DIR/project",
                      "$ROOT/schema/examples/pilot.relay.json",
