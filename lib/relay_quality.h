@@ -120,8 +120,9 @@ typedef struct {
  * gives them.  Linear in the document.
  *
  * out, where it is not NULL, gets the document less what S7k, S8k and S9k are:
- * hidden characters are taken out, an image or a blob becomes one space; every
- * string that nothing is cut from is copied byte for byte.  note may be NULL.
+ * hidden characters are taken out, an image or a blob becomes one space, and
+ * none of the three is left in it.  Every string that nothing is cut from is
+ * copied byte for byte.  note may be NULL.
  *
  * RELAY_OK; RELAY_ERROR: no memory, or out is too small; or what note returned.
  */

@@ -63,6 +63,7 @@ typedef struct {
     relay_buf_t               clean_map;
     relay_buf_t               layer[2];
     relay_buf_t               layer_map[2];
+    relay_buf_t               strip[2];
     relay_buf_t               own[2];       /* the owner's addresses */
     relay_buf_t               sentence;
 } relay_safety_ctx_t;

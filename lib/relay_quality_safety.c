@@ -12,6 +12,7 @@
 
 
 #define RELAY_SAFETY_CUTS       65536   /* of one string */
+#define RELAY_SAFETY_ROUNDS     4       /* of cutting, then it is empty */
 #define RELAY_SAFETY_QUOTE      80      /* bytes of a text in a note */
 
 
@@ -186,7 +187,9 @@ relay_safety_look(relay_safety_ctx_t *ctx, const relay_str_t *text)
         layer = &ctx->layer[i & 1];
         map = &ctx->layer_map[i & 1];
 
-        rc = relay_text_unnest(&raw.text, raw.map, layer, map);
+        /* what is hidden after its end makes it no other text */
+
+        rc = relay_text_unnest(&clean.text, clean.map, layer, map);
 
         if (rc != RELAY_OK) {
             ctx->failed = (rc == RELAY_ERROR);
@@ -251,6 +254,42 @@ relay_safety_emit(relay_safety_ctx_t *ctx, const relay_str_t *text,
     }
 
     relay_buf_append(out, text->data + off, text->len - off);
+}
+
+
+/*
+ * The text that was looked at, less the cuts.  What is left may be hidden, an
+ * image or a blob only now, where a part of it was what it stood beside: it is
+ * looked at again until it is none.
+ */
+
+static void
+relay_safety_strip(relay_safety_ctx_t *ctx, relay_str_t *text)
+{
+    size_t        i;
+    relay_buf_t  *b;
+
+    for (i = 0; ctx->ncuts != 0 || ctx->full; i++) {
+
+        if (i == RELAY_SAFETY_ROUNDS) {
+            ctx->result->cut += text->len;
+            relay_str_set(text, "");
+            return;
+        }
+
+        b = &ctx->strip[i & 1];
+
+        relay_buf_reset(b);
+        relay_safety_emit(ctx, text, b);
+        relay_buf_str(b, text);
+
+        if (b->failed) {
+            ctx->failed = 1;
+            return;
+        }
+
+        relay_safety_look(ctx, text);
+    }
 }
 
 
@@ -373,6 +412,7 @@ relay_safety_init(relay_safety_ctx_t *ctx, relay_buf_t *out,
     for (i = 0; i < 2; i++) {
         relay_buf_init(&ctx->layer[i], max);
         relay_buf_init(&ctx->layer_map[i], max);
+        relay_buf_init(&ctx->strip[i], max);
         relay_buf_init(&ctx->own[i], max);
     }
 }
@@ -391,6 +431,7 @@ relay_safety_free(relay_safety_ctx_t *ctx)
     for (i = 0; i < 2; i++) {
         relay_buf_free(&ctx->layer[i]);
         relay_buf_free(&ctx->layer_map[i]);
+        relay_buf_free(&ctx->strip[i]);
         relay_buf_free(&ctx->own[i]);
     }
 
@@ -556,17 +597,14 @@ relay_quality_safety(const relay_json_tape_t *tape, const relay_str_t *doc,
         }
 
         if (out != NULL && (ctx.ncuts != 0 || ctx.full)) {
+            relay_safety_strip(&ctx, &text);
+
             relay_buf_append(out, doc->data + off, node->off - off);
-
-            relay_buf_reset(&ctx.clean);
-            relay_safety_emit(&ctx, &text, &ctx.clean);
-            relay_buf_str(&ctx.clean, &text);
-
             relay_buf_append_json(out, &text);
 
             off = node->off + node->len;
 
-            if (ctx.clean.failed) {
+            if (ctx.failed) {
                 rc = RELAY_ERROR;
             }
         }
@@ -589,6 +627,7 @@ relay_quality_safety_text(const relay_str_t *text, relay_buf_t *out,
     relay_quality_safety_t *result)
 {
     relay_int_t         rc;
+    relay_str_t         s;
     relay_safety_ctx_t  ctx;
 
     relay_safety_init(&ctx, out, result);
@@ -597,7 +636,10 @@ relay_quality_safety_text(const relay_str_t *text, relay_buf_t *out,
     relay_safety_record(&ctx);
 
     if (out != NULL) {
-        relay_safety_emit(&ctx, text, out);
+        s = *text;
+
+        relay_safety_strip(&ctx, &s);
+        relay_buf_append_str(out, &s);
     }
 
     rc = (ctx.failed || (out != NULL && out->failed)) ? RELAY_ERROR : RELAY_OK;

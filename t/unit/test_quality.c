@@ -361,7 +361,19 @@ test_strip_again(void **state)
         "![![a](b?c)](d?e)", "!" ZWSP "![a](b?c)![d](e?f)[g](h?i)",
         "a" ZWSP SHY "\x1b" "b\xf3\xa0\x81\xa7", "data:,data:,x",
         "data:,![x](y?z)", "<img src=a?b<img src=c?d>>",
-        "%41%42%43%44%45%46%47%48%49%4a%41%42%43%44%45%46%47%48%49%4a"
+        "%41%42%43%44%45%46%47%48%49%4a%41%42%43%44%45%46%47%48%49%4a",
+
+        /* what a variation selector stood beside is cut out */
+
+        "![a](b?c)\xef\xb8\x8f", "%41%42%43%44%45%46%47%48%49%4a\xef\xb8\x8f",
+
+        /* half of a pair of bidirectional controls is */
+
+        "\xe2\x81\xa7\xd8\xa7![a\xe2\x81\xa9](b?c)",
+
+        /* JSON only once its last character is gone */
+
+        "[\"a\\u200bb\"]\x01", "[\"a\\u200bb\"" ZWSP "]"
     };
 
     for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
