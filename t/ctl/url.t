@@ -78,6 +78,19 @@ for my $url ("redis://127.0.0.1:$port", "redis://127.0.0.1:$port/",
     like($text, qr/ in database \Q@{[$db || 0]}\E of /, 'and its database');
 }
 
+# nobody listens there, but it is an address
+
+for my $url ('redis://[::1]', 'redis://op:hunter2@[::1]:1/2') {
+    my ($ok, $said) = nginx("relay_redis $url;");
+
+    ok($ok, "nginx takes $url") or diag $said;
+
+    my ($rc, $text) = ctl($url);
+
+    isnt($rc, 2, "relayctl takes $url");
+    unlike($said . $text, qr/hunter2/, 'and neither repeats a password');
+}
+
 for my $bad (['rediss://op:hunter2@127.0.0.1', qr/not supported yet/],
              ['http://127.0.0.1', qr/"http" is not a scheme/],
              ['127.0.0.1:6379', qr/must begin with/],
