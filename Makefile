@@ -55,7 +55,8 @@ help:
 	@echo 'make clean  stop, and remove build/'
 	@echo
 	@echo 'run, test, asan, fuzz and bench install the Debian packages that are'
-	@echo 'missing.'
+	@echo 'missing; test and asan put those of t/package.json, from npm, into'
+	@echo 'build/node.'
 
 
 all: $(BUILD)/relayctl module

@@ -23,7 +23,7 @@ mkdir -p "$node"
 cp t/package.json "$node/"
 
 if ! (cd "$node" && npm install --no-audit --no-fund --no-package-lock \
-        --ignore-scripts --loglevel=error) > "$node/npm.log" 2>&1
+        --ignore-scripts --loglevel=error --cache .npm) > "$node/npm.log" 2>&1
 then
     tail -n 3 "$node/npm.log" >&2
     echo "npm failed: tests with its packages are skipped" >&2
