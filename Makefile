@@ -8,7 +8,7 @@ JOBS ?= 2
 
 SANITIZE =
 CFLAGS_ALL = -std=gnu11 $(CFLAGS) $(SANITIZE) $(WARNINGS) -Ilib -I$(BUILD)
-LIBS = -ljansson -lhiredis -lcjose -lcrypto -lutf8proc
+LIBS = -ljansson -lhiredis -lcjose -lcrypto -lpcre2-8 -lutf8proc
 
 LIB_SRC := $(wildcard lib/relay_*.c)
 CTL_SRC := $(wildcard lib/relayctl*.c)

@@ -1394,6 +1394,43 @@ relay_json_str_is(const relay_json_tape_t *tape, const relay_str_t *doc,
 }
 
 
+relay_uint_t
+relay_json_str_same(const relay_str_t *doc1, const relay_json_node_t *node1,
+    const relay_str_t *doc2, const relay_json_node_t *node2)
+{
+    int                  c1, c2;
+    relay_json_reader_t  r1, r2;
+
+    if (!node1->escaped && !node2->escaped) {
+        return node1->len == node2->len
+               && memcmp(doc1->data + node1->off, doc2->data + node2->off,
+                         node1->len)
+                  == 0;
+    }
+
+    relay_json_reader_init(&r1, doc1->data, node1);
+    relay_json_reader_init(&r2, doc2->data, node2);
+
+    do {
+        c1 = relay_json_read(&r1);
+        c2 = relay_json_read(&r2);
+    } while (c1 == c2 && c1 != -1);
+
+    return c1 == c2;
+}
+
+
+uint32_t
+relay_json_str_hash(const relay_str_t *doc, const relay_json_node_t *node)
+{
+    if (node->escaped) {
+        return relay_json_hash_escaped(doc->data, node);
+    }
+
+    return relay_json_hash(doc->data + node->off + 1, node->len - 2);
+}
+
+
 size_t
 relay_json_get(const relay_json_tape_t *tape, const relay_str_t *doc,
     size_t obj, const char *name, size_t len)

@@ -101,6 +101,18 @@ size_t relay_json_get(const relay_json_tape_t *tape, const relay_str_t *doc,
 relay_uint_t relay_json_str_is(const relay_json_tape_t *tape,
     const relay_str_t *doc, size_t i, const char *s, size_t len);
 
+/*
+ * Whether two strings or keys, once unescaped, are equal; they may be of two
+ * documents.
+ */
+relay_uint_t relay_json_str_same(const relay_str_t *doc1,
+    const relay_json_node_t *node1, const relay_str_t *doc2,
+    const relay_json_node_t *node2);
+
+/* relay_json_hash() of a string or key, once unescaped. */
+uint32_t relay_json_str_hash(const relay_str_t *doc,
+    const relay_json_node_t *node);
+
 /* Appends the unescaped bytes of the string at index i. */
 relay_int_t relay_json_str_decode(const relay_json_tape_t *tape,
     const relay_str_t *doc, size_t i, relay_buf_t *out);

@@ -137,6 +137,9 @@ library openssl 'openssl/' \
 library utf8proc 'utf8proc' \
     lib/relay_text.c
 
+library pcre2 'pcre2' \
+    lib/relay_schema_pattern.c
+
 
 # the look of a file
 

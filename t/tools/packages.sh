@@ -14,7 +14,7 @@ for set in "$@"; do
     case $set in
     build)
         wanted="$wanted gcc make nginx-dev libhiredis-dev libjansson-dev"
-        wanted="$wanted libcjose-dev libssl-dev libutf8proc-dev"
+        wanted="$wanted libcjose-dev libssl-dev libpcre2-dev libutf8proc-dev"
         ;;
     run)
         wanted="$wanted nginx redis-server curl perl"

@@ -1,0 +1,199 @@
+
+/*
+ * relay_pointer: JSON pointers (RFC 6901) into a tape.
+ */
+
+#include "relay_pointer.h"
+
+
+static relay_int_t relay_pointer_append_name(const relay_json_tape_t *tape,
+    const relay_str_t *doc, size_t key, relay_buf_t *out);
+static size_t relay_pointer_step(const relay_json_tape_t *tape,
+    const relay_str_t *doc, size_t i, const unsigned char *name, size_t len);
+
+
+relay_int_t
+relay_pointer_append(const relay_json_tape_t *tape, const relay_str_t *doc,
+    size_t i, relay_buf_t *out)
+{
+    size_t                    at, k, index, value;
+    const relay_json_node_t  *nodes;
+
+    nodes = tape->nodes;
+    at = 0;
+
+    /* down from the root, each time into the child whose nodes hold i */
+
+    while (at < i) {
+
+        k = at + 1;
+        index = 0;
+
+        for ( ;; ) {
+            value = (nodes[at].type == RELAY_JSON_OBJECT) ? k + 1 : k;
+
+            if (i < nodes[value].next) {
+                break;
+            }
+
+            k = nodes[value].next;
+            index++;
+        }
+
+        if (relay_buf_append_c(out, '/') != RELAY_OK) {
+            return RELAY_ERROR;
+        }
+
+        if (nodes[at].type == RELAY_JSON_OBJECT) {
+
+            if (relay_pointer_append_name(tape, doc, k, out) != RELAY_OK) {
+                return RELAY_ERROR;
+            }
+
+        } else if (relay_buf_append_int(out, (int64_t) index) != RELAY_OK) {
+            return RELAY_ERROR;
+        }
+
+        if (i == k) {
+            break;
+        }
+
+        at = value;
+    }
+
+    return RELAY_OK;
+}
+
+
+static relay_int_t
+relay_pointer_append_name(const relay_json_tape_t *tape,
+    const relay_str_t *doc, size_t key, relay_buf_t *out)
+{
+    size_t       i;
+    relay_buf_t  name;
+
+    relay_buf_init(&name, tape->nodes[key].len);
+
+    if (relay_json_str_decode(tape, doc, key, &name) != RELAY_OK) {
+        relay_buf_free(&name);
+        return RELAY_ERROR;
+    }
+
+    for (i = 0; i < name.len; i++) {
+
+        switch (name.data[i]) {
+
+        case '~':
+            (void) relay_buf_append_z(out, "~0");
+            break;
+
+        case '/':
+            (void) relay_buf_append_z(out, "~1");
+            break;
+
+        default:
+            (void) relay_buf_append_c(out, name.data[i]);
+        }
+    }
+
+    relay_buf_free(&name);
+
+    return out->failed ? RELAY_ERROR : RELAY_OK;
+}
+
+
+relay_int_t
+relay_pointer_find(const relay_json_tape_t *tape, const relay_str_t *doc,
+    const relay_str_t *pointer, size_t *i)
+{
+    size_t                len, next;
+    const unsigned char  *p, *last;
+    unsigned char         name[1024];
+
+    *i = 0;
+
+    p = pointer->data;
+    last = p + pointer->len;
+
+    while (p < last) {
+
+        if (*p++ != '/') {
+            return RELAY_DECLINED;
+        }
+
+        for (len = 0; p < last && *p != '/'; len++) {
+
+            if (len == sizeof(name)) {
+                return RELAY_DECLINED;
+            }
+
+            if (*p != '~') {
+                name[len] = *p++;
+                continue;
+            }
+
+            if (last - p < 2 || (p[1] != '0' && p[1] != '1')) {
+                return RELAY_DECLINED;
+            }
+
+            name[len] = (p[1] == '0') ? '~' : '/';
+            p += 2;
+        }
+
+        next = relay_pointer_step(tape, doc, *i, name, len);
+
+        if (next == 0) {
+            return RELAY_DECLINED;
+        }
+
+        *i = next;
+    }
+
+    return RELAY_OK;
+}
+
+
+static size_t
+relay_pointer_step(const relay_json_tape_t *tape, const relay_str_t *doc,
+    size_t i, const unsigned char *name, size_t len)
+{
+    size_t                    n, wanted;
+    const relay_json_node_t  *nodes;
+
+    nodes = tape->nodes;
+
+    if (nodes[i].type == RELAY_JSON_OBJECT) {
+        return relay_json_get(tape, doc, i, (const char *) name, len);
+    }
+
+    /* an index has no leading zero */
+
+    if (nodes[i].type != RELAY_JSON_ARRAY
+        || len == 0 || len > 9 || (len > 1 && name[0] == '0'))
+    {
+        return 0;
+    }
+
+    wanted = 0;
+
+    for (n = 0; n < len; n++) {
+
+        if (name[n] < '0' || name[n] > '9') {
+            return 0;
+        }
+
+        wanted = wanted * 10 + (name[n] - '0');
+    }
+
+    if (wanted >= nodes[i].count) {
+        return 0;
+    }
+
+    i++;
+
+    for (n = 0; n < wanted; n++) {
+        i = nodes[i].next;
+    }
+
+    return i;
+}
