@@ -34,7 +34,7 @@
  * one match of a pattern.  A document beyond is not valid.
  */
 #define RELAY_SCHEMA_DEPTH         128
-#define RELAY_SCHEMA_STEPS         (16 * 1024 * 1024)
+#define RELAY_SCHEMA_STEPS         (4 * 1024 * 1024)
 #define RELAY_SCHEMA_TRIES         100000
 
 
