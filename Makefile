@@ -26,7 +26,7 @@ FUZZ_LIB_OBJ := $(FUZZ_LIB_SRC:t/fuzz/%.c=$(BUILD)/fuzz-lib/%.o)
 FUZZERS := $(FUZZ_SRC:t/fuzz/%.c=$(BUILD)/%)
 REPLAYS := $(FUZZ_SRC:t/fuzz/%.c=$(BUILD)/t/%)
 
-DATA := $(wildcard schema/redis/*.lua schema/views/*.json)
+DATA := $(wildcard schema/redis/*.lua schema/views/*.json schema/*.json)
 
 MODULE = $(BUILD)/nginx/ngx_http_relay_module.so
 
@@ -148,9 +148,10 @@ $(BUILD)/lib/%.o: lib/%.c
 $(BUILD)/lib/relay_data.o: $(BUILD)/relay_embedded.h
 
 
-# schema/ itself counts as well: a file may have been taken away
+# the folders count as well: a file may have been taken away
 
-$(BUILD)/relay_embedded.h: schema/embed.sh $(DATA) schema/redis schema/views
+$(BUILD)/relay_embedded.h: schema/embed.sh $(DATA) \
+        schema schema/redis schema/views
 	@mkdir -p $(@D)
 	@sh schema/embed.sh > $@.new
 	@mv $@.new $@

@@ -9,10 +9,13 @@
 typedef struct {
     relay_str_t  schema;
     relay_str_t  text;
-} relay_data_policy_t;
+} relay_data_file_t;
 
 
-/* relay_data_scripts[] and relay_data_policies[], each ended by an empty one */
+/*
+ * relay_data_scripts[], relay_data_policies[] and relay_data_schemas[], each
+ * ended by an empty one
+ */
 
 #include "relay_embedded.h"
 
@@ -37,10 +40,26 @@ relay_script(const char *name)
 
 
 const relay_str_t *
+relay_document_schema(const relay_str_t *type)
+{
+    const relay_data_file_t  *f;
+
+    for (f = relay_data_schemas; f->schema.len; f++) {
+
+        if (relay_str_eq(&f->schema, type)) {
+            return &f->text;
+        }
+    }
+
+    return NULL;
+}
+
+
+const relay_str_t *
 relay_view_policy_text(const char *schema)
 {
-    size_t                      len;
-    const relay_data_policy_t  *p;
+    size_t                    len;
+    const relay_data_file_t  *p;
 
     len = strlen(schema);
 

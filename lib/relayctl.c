@@ -148,11 +148,13 @@ static const relayctl_option_t  relayctl_keygen_options[] = {
 
 const relayctl_command_t  relayctl_commands[] = {
 
-    { "validate", "check a package",
+    { "validate", "check a document against its schema",
       "FILE",
       "Checks that FILE (-: standard input) is one well-formed JSON text "
-      "within the edge's limits and a " RELAY_PACKAGE_SCHEMA " whose head can "
-      "be read. A fault is reported with line, column and JSON pointer.",
+      "within the edge's limits, and valid against the JSON Schema of the type "
+      "that its member \"schema\" or \"schema_version\" names: "
+      RELAY_PACKAGE_SCHEMA " or ghostlight.responder_packet.v0. Every fault is "
+      "reported with line, column and JSON pointer.",
       "relayctl validate pilot.relay.json",
       relayctl_no_options, 1, 1, 0, relayctl_validate },
 
@@ -181,9 +183,9 @@ const relayctl_command_t  relayctl_commands[] = {
       "FILE --owner-iss ISSUER --owner-sub SUBJECT [--owner-email ADDRESS] "
       "[--approved-by NAME]",
       "Stores the package in FILE as the next version of its relay. Refused "
-      "unless the owner approved it (approvedBy is owner.name or owner.id), "
-      "its version follows the stored one, and a named relay names an "
-      "address.",
+      "unless it is valid against its schema, as with validate, the owner "
+      "approved it (approvedBy is owner.name or owner.id), its version follows "
+      "the stored one, and a named relay names an address.",
       "relayctl publish pilot.relay.json --owner-iss https://id.example "
       "--owner-sub leila",
       relayctl_publish_options, 1, 1, 1, relayctl_publish },

@@ -17,8 +17,10 @@
 #include "relay_keys.h"
 #include "relay_link.h"
 #include "relay_package.h"
+#include "relay_pointer.h"
 #include "relay_receipt.h"
 #include "relay_resp.h"
+#include "relay_schema.h"
 #include "relay_time.h"
 #include "relay_url.h"
 #include "relay_view.h"
@@ -37,6 +39,7 @@
 #define RELAYCTL_TEXT_MAX   512     /* bytes of a reason, a name */
 #define RELAYCTL_ARGS_MAX   64      /* arguments of one Redis command */
 #define RELAYCTL_PAIRS      16      /* fields of a record or a note */
+#define RELAYCTL_FAULTS     100     /* faults of a document that are printed */
 
 
 typedef struct relayctl_s         relayctl_t;
@@ -166,16 +169,20 @@ relay_uint_t relayctl_text_ok(const relay_str_t *s, size_t max);
 int relayctl_read(relayctl_t *ctl, const char *file, size_t max,
     relay_str_t *text);
 int relayctl_load(relayctl_t *ctl, const char *file, relayctl_document_t *d);
+
+/* Loads a package that is valid against its schema, and reads its head. */
 int relayctl_load_package(relayctl_t *ctl, const char *file,
     relayctl_document_t *d);
+int relayctl_head(relayctl_t *ctl, relayctl_document_t *d);
 void relayctl_unload(relayctl_document_t *d);
+void relayctl_position(const relay_str_t *text, size_t offset, size_t *line,
+    size_t *column);
 int relayctl_fail_in(relayctl_t *ctl, int rc, const relayctl_document_t *d,
     const char *pointer, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
 /* relayctl_file.c */
 
-int relayctl_validate(relayctl_t *ctl);
 int relayctl_token(relayctl_t *ctl);
 int relayctl_keygen(relayctl_t *ctl);
 
@@ -195,6 +202,17 @@ int relayctl_view(relayctl_t *ctl);
 
 int relayctl_check(relayctl_t *ctl);
 int relayctl_warn_repeats(relayctl_t *ctl, relayctl_document_t *d);
+
+/* relayctl_schema.c */
+
+/*
+ * Validates a document against the schema of the type that it says it has,
+ * which *type is then.  RELAYCTL_REFUSED: its faults are printed.
+ */
+int relayctl_check_schema(relayctl_t *ctl, const relayctl_document_t *d,
+    relay_str_t *type);
+
+int relayctl_validate(relayctl_t *ctl);
 
 /* relayctl_redis.c */
 

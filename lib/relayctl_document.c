@@ -31,12 +31,6 @@ static int relayctl_malformed(relayctl_t *ctl, const relayctl_document_t *d,
 static void relayctl_point(const relay_str_t *text, size_t offset,
     relay_buf_t *out);
 static void relayctl_append_name(relay_buf_t *out, const relay_str_t *name);
-static size_t relayctl_locate(const relayctl_document_t *d,
-    const char *pointer);
-static size_t relayctl_step(const relayctl_document_t *d, size_t node,
-    const relay_str_t *name);
-static void relayctl_position(const relay_str_t *text, size_t offset,
-    size_t *line, size_t *column);
 
 
 int
@@ -294,16 +288,38 @@ int
 relayctl_load_package(relayctl_t *ctl, const char *file,
     relayctl_document_t *d)
 {
-    int           rc;
-    char          pointer[256];
-    size_t        len;
-    relay_int_t   ret;
-    relay_buf_t  *mem, *err;
+    int          rc;
+    relay_str_t  type;
 
     rc = relayctl_load(ctl, file, d);
     if (rc != RELAYCTL_OK) {
         return rc;
     }
+
+    rc = relayctl_check_schema(ctl, d, &type);
+
+    if (rc == RELAYCTL_OK && !relay_str_is(&type, RELAY_PACKAGE_SCHEMA)) {
+        rc = relayctl_fail_in(ctl, RELAYCTL_REFUSED, d, "", "not a "
+                              RELAY_PACKAGE_SCHEMA);
+    }
+
+    if (rc != RELAYCTL_OK) {
+        relayctl_unload(d);
+        return rc;
+    }
+
+    return relayctl_head(ctl, d);
+}
+
+
+int
+relayctl_head(relayctl_t *ctl, relayctl_document_t *d)
+{
+    int           rc;
+    char          pointer[256];
+    size_t        len;
+    relay_int_t   ret;
+    relay_buf_t  *mem, *err;
 
     mem = relayctl_buf(ctl, RELAY_DOCUMENT_MAX);
     err = relayctl_buf(ctl, 4096);
@@ -355,108 +371,27 @@ int
 relayctl_fail_in(relayctl_t *ctl, int rc, const relayctl_document_t *d,
     const char *pointer, const char *fmt, ...)
 {
-    char     text[1024];
-    size_t   line, column;
-    va_list  args;
+    char         text[1024];
+    size_t       node, line, column;
+    va_list      args;
+    relay_str_t  s;
 
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
 
-    relayctl_position(&d->text, relayctl_locate(d, pointer), &line, &column);
+    /* where a member is missing, the place is that of what should hold it */
+
+    s = relayctl_str(pointer);
+    (void) relay_pointer_find(&d->tape, &d->text, &s, &node);
+
+    relayctl_position(&d->text, d->tape.nodes[node].off, &line, &column);
 
     return relayctl_fail_at(ctl, rc, d->file, line, column, "%s", text);
 }
 
 
-/*
- * The offset of the value that a JSON pointer (RFC 6901) leads to; where a
- * member is missing, that of what should have held it.
- */
-
-static size_t
-relayctl_locate(const relayctl_document_t *d, const char *pointer)
-{
-    size_t       node, next;
-    relay_str_t  name;
-    char         buf[256];
-
-    node = 0;
-
-    while (*pointer == '/') {
-        pointer++;
-        name.data = (unsigned char *) buf;
-        name.len = 0;
-
-        while (*pointer && *pointer != '/' && name.len < sizeof(buf)) {
-
-            if (*pointer == '~' && (pointer[1] == '0' || pointer[1] == '1')) {
-                buf[name.len++] = pointer[1] == '0' ? '~' : '/';
-                pointer += 2;
-                continue;
-            }
-
-            buf[name.len++] = *pointer++;
-        }
-
-        next = relayctl_step(d, node, &name);
-        if (next == 0) {
-            break;
-        }
-
-        node = next;
-    }
-
-    return d->tape.nodes[node].off;
-}
-
-
-static size_t
-relayctl_step(const relayctl_document_t *d, size_t node,
-    const relay_str_t *name)
-{
-    size_t                    i, n, wanted;
-    const relay_json_node_t  *nodes;
-
-    nodes = d->tape.nodes;
-
-    if (nodes[node].type == RELAY_JSON_OBJECT) {
-        return relay_json_get(&d->tape, &d->text, node, (char *) name->data,
-                              name->len);
-    }
-
-    if (nodes[node].type != RELAY_JSON_ARRAY
-        || name->len == 0 || name->len > 9)
-    {
-        return 0;
-    }
-
-    wanted = 0;
-
-    for (i = 0; i < name->len; i++) {
-
-        if (name->data[i] < '0' || name->data[i] > '9') {
-            return 0;
-        }
-
-        wanted = wanted * 10 + (name->data[i] - '0');
-    }
-
-    if (wanted >= nodes[node].count) {
-        return 0;
-    }
-
-    i = node + 1;
-
-    for (n = 0; n < wanted; n++) {
-        i = nodes[i].next;
-    }
-
-    return i;
-}
-
-
-static void
+void
 relayctl_position(const relay_str_t *text, size_t offset, size_t *line,
     size_t *column)
 {

@@ -1,6 +1,6 @@
 
 /*
- * relayctl_file: the commands that need no store: validate, token, keygen.
+ * relayctl_file: the commands that need no store: token, keygen.
  */
 
 #include "relayctl.h"
@@ -13,49 +13,6 @@ static int relayctl_filter_keys(relayctl_t *ctl, const char *file,
     const relay_str_t *text, const char *kty, relay_buf_t *out);
 static void relayctl_claim(relay_buf_t *out, const char *name,
     const char *value);
-
-
-int
-relayctl_validate(relayctl_t *ctl)
-{
-    int                   rc;
-    relay_buf_t          *out;
-    relay_str_t           s;
-    relayctl_document_t   d;
-
-    rc = relayctl_load_package(ctl, ctl->operands[0], &d);
-    if (rc != RELAYCTL_OK) {
-        return rc;
-    }
-
-    out = relayctl_buf(ctl, 64 * 1024);
-
-    if (ctl->json) {
-        s = relayctl_str(d.file);
-        relayctl_field(ctl, out, "file", &s);
-        relay_buf_append_z(out, ",\"valid\":true");
-        relayctl_field(ctl, out, "schema", &d.package.schema);
-        relayctl_field(ctl, out, "relay", &d.package.id);
-        relayctl_field_int(ctl, out, "version", d.package.version);
-
-    } else {
-        s = relayctl_str(d.file);
-        relayctl_append_safe(out, &s);
-        relay_buf_append_z(out, ": valid: ");
-        relayctl_append_safe(out, &d.package.schema);
-        relay_buf_append_c(out, ' ');
-        relayctl_append_safe(out, &d.package.id);
-        relay_buf_append_z(out, " version ");
-        relay_buf_append_int(out, d.package.version);
-        relay_buf_append_c(out, '\n');
-    }
-
-    rc = relayctl_print(ctl, out);
-
-    relayctl_unload(&d);
-
-    return rc;
-}
 
 
 /* The first key of a type, as a key set of its own. */

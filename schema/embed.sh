@@ -1,7 +1,7 @@
 #!/bin/sh
 
 # Prints relay_embedded.h, the part of lib/relay_data.c that is made of the
-# files in this folder: redis/*.lua and views/*.json.
+# files in this folder: redis/*.lua, views/*.json and *.json.
 #
 #   sh schema/embed.sh > build/relay_embedded.h
 
@@ -71,23 +71,36 @@ done
 printf 'static const relay_script_t  relay_data_scripts[] = {\n%s' "$table"
 printf '    { { 0, NULL }, { 0, NULL }, { 0, NULL } }\n};\n\n'
 
-table=''
-i=0
+# documents TABLE NAME FILE...: JSON texts by the document type that they are of
 
-for file in views/*.json; do
-    [ -f "$file" ] || continue
+documents() {
+    list=$1
+    prefix=$2
+    shift 2
 
-    name_of "$file"
-    len=$(wc -c < "$file" | tr -d ' ')
+    table=''
+    i=0
 
-    bytes "relay_data_policy_$i" "$file"
+    for file in "$@"; do
+        [ -f "$file" ] || continue
 
-    table="$table    { $(string ${#n} "\"$n\""),
-      $(string "$len" "relay_data_policy_$i") },
+        name_of "$file"
+        len=$(wc -c < "$file" | tr -d ' ')
+
+        bytes "${prefix}_$i" "$file"
+
+        table="$table    { $(string ${#n} "\"$n\""),
+      $(string "$len" "${prefix}_$i") },
 "
-    i=$((i + 1))
-done
+        i=$((i + 1))
+    done
 
-printf 'static const relay_data_policy_t  relay_data_policies[] = {\n'
-printf '%s' "$table"
-printf '    { { 0, NULL }, { 0, NULL } }\n};\n'
+    printf 'static const relay_data_file_t  %s[] = {\n' "$list"
+    printf '%s' "$table"
+    printf '    { { 0, NULL }, { 0, NULL } }\n};\n'
+}
+
+
+documents relay_data_policies relay_data_policy views/*.json
+printf '\n'
+documents relay_data_schemas relay_data_schema ./*.json

@@ -297,7 +297,79 @@ is($rc, 1, 'wrong type of a member');
 
 my $n = 0;
 for my $line (split /\n/, slurp($file)) { $n++; last if $line =~ /"three"/ }
-like($err, qr{version\.json:$n:\d+: /version\b}, 'its pointer and line');
+like($err, qr{version\.json:$n:\d+: /version: must be an integer\n},
+    'its pointer, line and what is wrong');
+
+($rc, $out) = run(['validate', "$examples/packet.json"]);
+is($rc, 0, 'a responder packet');
+like($out, qr/: valid: ghostlight\.responder_packet\.v0$/, 'says what it is');
+
+($rc, $out, $err) = run(['validate', spew('untyped.json', '[1]')]);
+is($rc, 1, 'no type');
+like($err, qr{untyped\.json:1:1: it does not say}, 'says so');
+
+# every fault, in the order of the text
+
+$file = variant('faults.json', sub {
+    my ($doc) = @_;
+
+    delete $doc->{owner}{name};
+    $doc->{approvedAt} = '2026-02-30T00:00:00Z';
+    $doc->{audience}{email} = 'nobody';
+    $doc->{context}{sections}[1]{claims} = {};
+    $doc->{representation}{opening}{starters} = ['one'];
+    $doc->{summary} = 'x' x 601;
+});
+
+($rc, $out, $err) = run(['validate', $file]);
+is($rc, 1, 'six faults');
+is($out, '', 'nothing on standard output');
+
+my @faults = map { s/^relayctl: \Q$file\E:\d+:\d+: //r } split /\n/, $err;
+
+is_deeply(\@faults, [
+    '/approvedAt: must be a date and time with a zone (RFC 3339)',
+    '/audience/email: must be an e-mail address',
+    '/context/sections/1/claims: must be an array',
+    '/owner: the member "name" is missing',
+    '/representation/opening/starters: must have at least 2 elements',
+    '/summary: must have at most 600 characters'
+], 'each of them');
+
+spew('faults.err', $err);
+
+($rc, $out, my $as_json) = run(['validate', '--json', $file]);
+is($rc, 1, 'as JSON');
+is(scalar(split /\n/, $as_json), 6, 'an object a line');
+
+$n = 0;
+for my $line (split /\n/, slurp($file)) { $n++; last if $line =~ /"nobody"/ }
+
+is_deeply($json->decode((split /\n/, $as_json)[1]), {
+    error => 'must be an e-mail address', file => $file, line => $n,
+    column => index((split /\n/, slurp($file))[$n - 1], '"nobody"') + 1,
+    pointer => '/audience/email', keyword => 'format',
+    schema => '/properties/audience/properties/email/format'
+}, 'with place and keyword');
+
+my $packet = $json->decode(slurp("$examples/packet.json"));
+$packet->{extra} = 1;
+$packet->{review}{"a/b\n"} = 1;
+
+($rc, $out, $err) = run(['validate', spew('extra.json',
+    $json->encode($packet))]);
+is($rc, 1, 'members that may not be');
+like($err, qr{extra\.json:1:\d+: the member "extra" is not allowed\n},
+    'one at the root');
+like($err, qr{extra\.json:1:\d+: /review: the member "a/b\\n" is not allowed},
+    'one below');
+
+($rc, $out, $err) = run(['validate', variant('many.json',
+    sub { $_[0]{context}{sections} = [(1) x 300] })]);
+is($rc, 1, 'many faults');
+is(scalar(grep { m{/context/sections/\d+: must be an object} }
+    split /\n/, $err), 100, 'are not all shown');
+like($err, qr/warning: no more than 100 faults are shown$/, 'and it says so');
 
 # view
 
@@ -486,7 +558,10 @@ for (['not by its owner', variant('by.json', sub {
         qr{noemail\.json:\d+:\d+: /audience/email: }],
      ['of another type', "$dir/type.json", 1, qr{type\.json:\d+:\d+: /schema}],
      ['that is no JSON', "$dir/bad.json", 1, qr{bad\.json:3:\d+: }],
-     ['with a wrong mark', $mark, 1, qr{withhold}])
+     ['that its schema refuses', "$dir/faults.json", 1,
+        qr{\Q@{[slurp("$dir/faults.err")]}\E}],
+     ['with a wrong mark', $mark, 1,
+        qr{mark\.json:\d+:\d+: /context/sections/.*/visibility: must be}])
 {
     my ($name, $file, $code, $sentence) = @$_;
     ($rc, $out, $err) = ctl(['publish', $file, @owner]);
