@@ -5,6 +5,7 @@ BUILD = build
 CFLAGS ?= -g -O2
 WARNINGS = -Wall -Wextra -Wpointer-arith -Wno-unused-parameter -Werror
 JOBS ?= 2
+ROUNDS ?= 1
 
 SANITIZE =
 CFLAGS_ALL = -std=gnu11 $(CFLAGS) $(SANITIZE) $(WARNINGS) -Ilib -I$(BUILD)
@@ -43,19 +44,19 @@ help:
 	@echo 'make stop   stop them'
 	@echo 'make test   style, unit tests, tests against nginx and Redis, and'
 	@echo '            whether any log holds a link token'
-	@echo 'make soak   the tests that make their own input, ROUNDS=50000 of it;'
+	@echo 'make soak   the tests that make their own input, ROUNDS=N of it;'
 	@echo '            SEED=N for other input'
 	@echo 'make asan   the same tests under AddressSanitizer and UBSan, nginx'
 	@echo '            itself included'
 	@echo 'make fuzz   look for inputs that break a parser, each target for a'
 	@echo '            minute; TARGET=NAME, TIME=SECONDS'
-	@echo 'make bench  ratios to nginx static, Lua, jansson, simdjson; BAR=NAME'
-	@echo '            measures one'
+	@echo 'make bench  ratios to nginx static, Lua, jansson, simdjson, ajv;'
+	@echo '            BAR=NAME measures one'
 	@echo 'make all    build the module and relayctl only'
 	@echo 'make clean  stop, and remove build/'
 	@echo
-	@echo 'run, test, asan, fuzz and bench install the Debian packages that are'
-	@echo 'missing; test and asan put those of t/package.json, from npm, into'
+	@echo 'run, test, asan, soak, fuzz and bench install the Debian packages that'
+	@echo 'are missing; the tests put those of t/package.json, from npm, into'
 	@echo 'build/node.'
 
 
@@ -76,7 +77,8 @@ stop:
 
 
 test:
-	@sh t/tools/packages.sh build run test
+	@sh t/tools/packages.sh build run test node
+	@sh t/tools/node.sh || :
 	@$(MAKE) --no-print-directory all
 	@sh t/tools/node.sh
 	@sh t/tools/test.sh
@@ -84,13 +86,18 @@ test:
 
 # each prints its seed, with which it can be run again
 
-soak: $(BUILD)/t/test_view_property
+soak:
+	@sh t/tools/packages.sh build test node
+	@sh t/tools/node.sh
+	@$(MAKE) --no-print-directory unit
 	@ROUNDS='$(or $(ROUNDS),50000)' SEED='$(SEED)' $(BUILD)/t/test_view_property
+	@SEED='$(or $(SEED),1)' DOCUMENTS='$(or $(ROUNDS),100000)' \
+	    prove -v t/schema/ajv.t
 
 
 asan:
-	@sh t/tools/packages.sh build run test
-	@sh t/tools/node.sh
+	@sh t/tools/packages.sh build run test node
+	@sh t/tools/node.sh || :
 	@sh t/tools/asan.sh
 
 
@@ -104,6 +111,7 @@ bench:
 	    libnginx-mod-http-lua lua-nginx-redis lua-cjson \
 	    lua-resty-core lua-resty-lrucache
 	@sh t/tools/packages.sh g++ libsimdjson-dev || :
+	@sh t/tools/packages.sh node && sh t/tools/node.sh || :
 	@$(MAKE) --no-print-directory all
 	@BAR='$(BAR)' perl t/bench/run.pl
 
@@ -121,7 +129,7 @@ module: $(BUILD)/relay_embedded.h
 	@sh t/tools/module.sh
 
 
-unit: $(UNIT) $(REPLAYS)
+unit: $(UNIT) $(REPLAYS) $(BUILD)/t/lines
 
 
 # t/tools/fuzz.sh says with which compiler
@@ -162,6 +170,13 @@ $(BUILD)/t/%: t/unit/%.c $(BUILD)/librelay.a
 	@echo '  $@'
 	@$(CC) $(CFLAGS_ALL) -MMD -MP -o $@ $< $(BUILD)/librelay.a \
 	    $(LDFLAGS) -lcmocka $(LIBS)
+
+
+$(BUILD)/t/lines: t/schema/lines.c $(BUILD)/librelay.a
+	@mkdir -p $(@D)
+	@echo '  $@'
+	@$(CC) $(CFLAGS_ALL) -MMD -MP -o $@ $< $(BUILD)/librelay.a \
+	    $(LDFLAGS) $(LIBS)
 
 
 $(BUILD)/fuzz-lib/%.o: t/fuzz/%.c

@@ -144,8 +144,9 @@ library pcre2 'pcre2' \
 # the look of a file
 
 sources=$(files lib/*.[ch] ngx_relay_module/*.[ch] t/unit/*.[ch] \
-                t/bench/*.[ch] t/fuzz/*.[ch])
-texts=$(files config t/*.sh t/*/*.sh schema/*.sh schema/redis/*.lua .ci/run
+                t/bench/*.[ch] t/fuzz/*.[ch] t/schema/*.[ch])
+texts=$(files config t/*.sh t/*/*.sh t/*/*.js schema/*.sh schema/redis/*.lua \
+              .ci/run
         find t -name '*.t' -o -name '*.pm' 2>/dev/null)
 
 # the one line that may be longer is a pattern

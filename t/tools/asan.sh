@@ -138,7 +138,7 @@ RELAY_NGINX=$root/$objs/nginx
 RELAY_MODULE=
 RELAYCTL=$root/$build/relayctl
 UNIT=$build
-PROVE=${PROVE:-t/ctl t/http}
+PROVE=${PROVE:-t/schema t/ctl t/http}
 
 export ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
 export RELAY_NGINX RELAY_MODULE RELAYCTL UNIT PROVE

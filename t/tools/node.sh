@@ -1,31 +1,32 @@
 #!/bin/sh
 
-# Installs into build/node what t/package.json names: real peers of some tests.
-# Where there is no npm, or npm has no way out, those tests say so and are
-# skipped.
+# Installs what the tests and the bench need of npm, as t/package-lock.json pins
+# it, into build/node/: real peers.  Exit code 1: they are not there, and the
+# tests that need them say so.
 
 set -eu
 
-node=${BUILD:-build}/node
+dir=build/node
 
-if cmp -s t/package.json "$node/package.json" && [ -d "$node/node_modules" ]
-then
+if cmp -s t/package-lock.json $dir/.installed; then
     exit 0
 fi
 
 if ! command -v npm > /dev/null; then
     echo "npm is not installed: tests with its packages are skipped" >&2
-    exit 0
+    exit 1
 fi
 
-rm -rf "$node"
-mkdir -p "$node"
-cp t/package.json "$node/"
+rm -rf $dir
+mkdir -p $dir
+cp t/package.json t/package-lock.json t/.npmrc $dir/
 
-if ! (cd "$node" && npm install --no-audit --no-fund --no-package-lock \
-        --ignore-scripts --loglevel=error --cache .npm) > "$node/npm.log" 2>&1
+if ! (cd $dir && npm ci --ignore-scripts --no-audit --no-fund \
+        --loglevel=error --cache .npm) > $dir/npm.log 2>&1
 then
-    tail -n 3 "$node/npm.log" >&2
+    tail -n 3 $dir/npm.log >&2
     echo "npm failed: tests with its packages are skipped" >&2
-    rm -rf "$node"
+    exit 1
 fi
+
+cp t/package-lock.json $dir/.installed

@@ -22,6 +22,11 @@ for set in "$@"; do
     test)
         wanted="$wanted libcmocka-dev openssl redis-tools nghttp2-client"
         ;;
+    node)
+        # whoever else packages nodejs may ship npm with it
+        command -v node > /dev/null && command -v npm > /dev/null \
+            || wanted="$wanted nodejs npm"
+        ;;
     *)
         wanted="$wanted $set"
         ;;

@@ -11,7 +11,7 @@ set -u
 
 build=${BUILD:-build}
 unit=${UNIT:-$build}
-prove=${PROVE:-t/redis t/ctl t/http}
+prove=${PROVE:-t/schema t/redis t/ctl t/http}
 out=build/t
 
 mkdir -p $out
