@@ -42,6 +42,9 @@ my $RELAY = 'rly_7QmX2c9Lw4';
 
 my $TICK = POSIX::sysconf(POSIX::_SC_CLK_TCK());
 
+my @WARNINGS = qw(-Wall -Wextra -Wpointer-arith -Wno-unused-parameter
+                  -Werror);
+
 my %LIBRARY = (
     wrk => 'wrk',
     lua => [qw(libnginx-mod-http-lua lua-nginx-redis lua-cjson)],
@@ -57,6 +60,10 @@ my @BARS = (
      'projection, times the rate of simdjson\'s DOM parse alone'],
     ['project-allocations', 'project', 'most', 0,
      'allocations of all projections'],
+    ['schema-ajv', 'schema', 'least', 3,
+     'parse + validation, times the rate of JSON.parse + ajv'],
+    ['schema-allocations', 'schema', 'most', 0,
+     'allocations of all validations'],
     ['linearizable-static', 'linearizable', 'most', 2.5,
      'CPU per read, times nginx\'s static file'],
     ['linearizable-lua-cpu', 'linearizable', 'most', 0.333,
@@ -96,6 +103,7 @@ sub main {
     my %groups = map { $_->[1] => 1 } @bars;
 
     measure_projection() if $groups{project};
+    measure_validation() if $groups{schema};
     measure_reads(\%groups) if $groups{linearizable} || $groups{uncached};
 
     print "\n";
@@ -131,11 +139,9 @@ sub main {
 sub measure_projection {
     my $simd = installed('simdjson');
     my $lib = "$ROOT/build/librelay.a";
-    my @warnings = qw(-Wall -Wextra -Wpointer-arith -Wno-unused-parameter
-                      -Werror);
     my @objects = ("$DIR/project.o");
 
-    run('cc', qw(-std=gnu11 -g -O2), @warnings,
+    run('cc', qw(-std=gnu11 -g -O2), @WARNINGS,
         '-DBENCH_SIMDJSON=' . ($simd ? 1 : 0), "-I$ROOT/lib",
         '-c', '-o', "$DIR/project.o", "$ROOT/t/bench/project.c");
 
@@ -192,6 +198,63 @@ sub measure_projection {
 
     } else {
         $skipped{'project-simdjson'} = "libsimdjson-dev is not installed";
+    }
+}
+
+
+###############################################################################
+# validation
+
+# The two run in turns, one process each time; what is compared is CPU time.
+
+sub measure_validation {
+    my @files = ("$ROOT/schema/relay.context-package.v1.json",
+                 "$ROOT/schema/examples/pilot.relay.json");
+
+    run('cc', qw(-std=gnu11 -g -O2), @WARNINGS, "-I$ROOT/lib",
+        '-o', "$DIR/schema", "$ROOT/t/bench/schema.c",
+        "$ROOT/build/librelay.a",
+        (map { "-Wl,--wrap=$_" } qw(malloc calloc realloc)), '-lpcre2-8');
+
+    my $peer = -d "$ROOT/build/node/node_modules/ajv";
+    my (@ns, @ajv, $made);
+
+    local $ENV{NODE_PATH} = "$ROOT/build/node/node_modules";
+
+    for (1 .. $ROUNDS) {
+        my %r = output("$DIR/schema", @files) =~ /^(\w+) ([\d.]+)$/mg;
+
+        push @ns, $r{ns};
+        $made += $r{allocations};
+
+        next if !$peer;
+
+        push @ajv, output('node', "$ROOT/t/bench/ajv.js", @files)
+            =~ /^ns ([\d.]+)$/m;
+    }
+
+    my $bytes = -s $files[1];
+
+    print "\none $bytes bytes document parsed and validated, one thread:\n";
+
+    for (['this parser and validator', @ns], ['JSON.parse and ajv', @ajv]) {
+        my ($what, @figures) = @$_;
+
+        next if !@figures;
+
+        my $median = median(@figures);
+
+        printf "  %-36s %8.1f us %8.1f MB/s\n", $what, $median / 1000,
+            $bytes / $median * 1000;
+    }
+
+    $figures{'schema-allocations'} = $made;
+
+    if ($peer) {
+        $figures{'schema-ajv'} = median(map { $ajv[$_] / $ns[$_] } 0 .. $#ns);
+
+    } else {
+        $skipped{'schema-ajv'} = 'ajv is not installed';
     }
 }
 
