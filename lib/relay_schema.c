@@ -26,6 +26,9 @@ static relay_int_t relay_schema_check_logic(relay_schema_ctx_t *ctx,
 static relay_int_t relay_schema_count(relay_schema_ctx_t *ctx,
     const relay_schema_list_t *list, size_t i, size_t marks, size_t most,
     size_t *count);
+static relay_int_t relay_schema_record(relay_schema_ctx_t *ctx,
+    const relay_schema_rule_t *rule, relay_schema_key_e key, size_t i,
+    size_t at, size_t index);
 static relay_int_t relay_schema_marks(relay_schema_ctx_t *ctx, size_t n,
     size_t *marks);
 static void relay_schema_sort_errors(relay_schema_run_t *run);
@@ -476,32 +479,41 @@ relay_schema_try(relay_schema_ctx_t *ctx, const relay_schema_rule_t *rule,
 
 
 relay_int_t
+relay_schema_fail(relay_schema_ctx_t *ctx, const relay_schema_rule_t *rule,
+    relay_schema_key_e key, size_t i, size_t at, size_t index)
+{
+    if (ctx->quiet) {
+        return RELAY_DECLINED;
+    }
+
+    return relay_schema_record(ctx, rule, key, i, at, index);
+}
+
+
+relay_int_t
 relay_schema_limit(relay_schema_ctx_t *ctx, const relay_schema_rule_t *rule,
     size_t i)
 {
-    ctx->limit = 1;
-    ctx->quiet = 0;
+    /* the last of the others makes room for the one that counts */
 
     if (ctx->run->n == ctx->run->max) {
         ctx->run->n--;
     }
 
-    (void) relay_schema_fail(ctx, rule, RELAY_SCHEMA_KEY_LIMIT, i, i, 0);
+    ctx->limit = (relay_schema_record(ctx, rule, RELAY_SCHEMA_KEY_LIMIT, i, i,
+                                      0)
+                  == RELAY_DECLINED);
 
     return RELAY_ERROR;
 }
 
 
-relay_int_t
-relay_schema_fail(relay_schema_ctx_t *ctx, const relay_schema_rule_t *rule,
+static relay_int_t
+relay_schema_record(relay_schema_ctx_t *ctx, const relay_schema_rule_t *rule,
     relay_schema_key_e key, size_t i, size_t at, size_t index)
 {
     relay_schema_run_t    *run;
     relay_schema_error_t  *error;
-
-    if (ctx->quiet) {
-        return RELAY_DECLINED;
-    }
 
     run = ctx->run;
 
@@ -509,7 +521,6 @@ relay_schema_fail(relay_schema_ctx_t *ctx, const relay_schema_rule_t *rule,
 
         run->errors = calloc(run->max, sizeof(relay_schema_error_t));
         if (run->errors == NULL) {
-            ctx->limit = 0;
             return RELAY_ERROR;
         }
     }
@@ -519,9 +530,9 @@ relay_schema_fail(relay_schema_ctx_t *ctx, const relay_schema_rule_t *rule,
     error->node = i;
     error->at = at;
     error->offset = ctx->nodes[at].off;
-    error->key = key;
     error->keyword = relay_schema_key_name(key);
     error->rule = rule;
+    error->key = key;
     error->index = index;
 
     ctx->full = (run->n == run->max);

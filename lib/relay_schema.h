@@ -30,8 +30,10 @@
 
 /*
  * What a document may cost: containers around a value that a schema is applied
- * to; applications of a schema to a value and comparisons of values; tries of
- * one match of a pattern.  A document beyond is not valid.
+ * to; applications of a schema to a value, comparisons of values and matches of
+ * a pattern; tries of a pattern at one place of a string.  A document beyond is
+ * not valid.  A pattern that backtracks may take long within that: patterns are
+ * trusted as far as the schema is.
  */
 #define RELAY_SCHEMA_DEPTH         128
 #define RELAY_SCHEMA_STEPS         (4 * 1024 * 1024)

@@ -724,11 +724,25 @@ relay_schema_text(relay_schema_ctx_t *ctx, size_t i, relay_str_t *s)
 }
 
 
+/*
+ * RELAY_AGAIN: it costs too much.  That a pattern is tried costs a step for
+ * every 64 bytes, so that a document cannot ask for it without end.
+ */
+
 static relay_int_t
 relay_schema_match(relay_schema_ctx_t *ctx,
     const relay_schema_pattern_t *pattern, size_t i)
 {
+    size_t       steps;
     relay_str_t  s;
+
+    steps = 1 + ctx->nodes[i].len / 64;
+
+    if (ctx->steps < steps) {
+        return RELAY_AGAIN;
+    }
+
+    ctx->steps -= steps;
 
     if (relay_schema_text(ctx, i, &s) != RELAY_OK) {
         return RELAY_ERROR;

@@ -437,21 +437,28 @@ relay_schema_link(relay_schema_compiler_t *cp, relay_schema_rule_t *rule)
 
     } else {
 
-        for (r = schema->rules; r != NULL && rule->ref == NULL; r = r->next) {
+        for (r = schema->rules; r != NULL; r = r->next) {
 
             v = relay_json_get(&schema->tape, &schema->text, r->node,
                                "$anchor", 7);
 
-            if (v != 0) {
-
-                if (relay_schema_str(cp, &anchor, v) != RELAY_OK) {
-                    return RELAY_ERROR;
-                }
-
-                if (relay_str_eq(&anchor, &s)) {
-                    rule->ref = r;
-                }
+            if (v == 0) {
+                continue;
             }
+
+            if (relay_schema_str(cp, &anchor, v) != RELAY_OK) {
+                return RELAY_ERROR;
+            }
+
+            if (!relay_str_eq(&anchor, &s)) {
+                continue;
+            }
+
+            if (rule->ref != NULL) {
+                return relay_schema_error(cp, v, "the anchor is there twice");
+            }
+
+            rule->ref = r;
         }
     }
 

@@ -849,6 +849,52 @@ test_suite(void **state)
 }
 
 
+/* Strings that are the same once unescaped, and their hash. */
+
+static void
+test_same(void **state)
+{
+    size_t                    i, k;
+    relay_str_t               doc;
+    relay_json_tape_t         tape;
+    relay_json_error_t        err;
+    const relay_json_node_t  *a, *b;
+
+    /* two of each, one after the other */
+
+    relay_str_set(&doc, "[\"ab\",\"\\u0061b\",\"\",\"\",\"\\n\\/x\","
+                        "\"\\u000a/x\",\"a\",\"\\u0061\",\"\\ud83d\\udca9\","
+                        "\"\xf0\x9f\x92\xa9\"]");
+
+    (void) state;
+
+    relay_json_tape_init(&tape);
+
+    assert_int_equal(relay_json_parse(&tape, &doc, &relay_json_default_limits,
+                                      &err),
+                     RELAY_OK);
+
+    for (i = 1; i < tape.n; i++) {
+        for (k = 1; k < tape.n; k++) {
+
+            a = &tape.nodes[i];
+            b = &tape.nodes[k];
+
+            assert_int_equal(relay_json_str_same(&doc, a, &doc, b),
+                             (i - 1) / 2 == (k - 1) / 2);
+            assert_int_equal(relay_json_str_hash(&doc, a)
+                             == relay_json_str_hash(&doc, b),
+                             (i - 1) / 2 == (k - 1) / 2);
+        }
+    }
+
+    assert_int_equal(relay_json_str_hash(&doc, &tape.nodes[2]),
+                     relay_json_hash((unsigned char *) "ab", 2));
+
+    relay_json_tape_free(&tape);
+}
+
+
 /* No bytes and nowhere: what an empty request body is. */
 
 static void
@@ -938,6 +984,7 @@ main(void)
         cmocka_unit_test(test_mutations),
         cmocka_unit_test(test_get),
         cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_same),
         cmocka_unit_test(test_int),
         cmocka_unit_test(test_suite),
         cmocka_unit_test(test_pointer)

@@ -736,6 +736,9 @@ test_refused(void **state)
         { "{\"$ref\":\"#/type\",\"type\":\"null\"}",
           "/$ref: the reference leads to no schema" },
         { "{\"$ref\":\"#a\"}", "/$ref: the reference leads to no schema" },
+        { "{\"$ref\":\"#a\",\"$defs\":{\"x\":{\"$anchor\":\"a\"},\"y\":"
+          "{\"$anchor\":\"a\"}}}", "/$defs/x/$anchor: the anchor is there "
+          "twice" },
         { "{\"$ref\":\"#%4\"}", "/$ref: not a reference" },
         { "{\"$ref\":\"other.json\"}", "/$ref: a reference to another "
           "document is not supported" },
