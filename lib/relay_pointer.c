@@ -112,6 +112,10 @@ relay_pointer_find(const relay_json_tape_t *tape, const relay_str_t *doc,
 
     *i = 0;
 
+    if (pointer->len == 0) {
+        return RELAY_OK;
+    }
+
     p = pointer->data;
     last = p + pointer->len;
 
