@@ -35,7 +35,7 @@
  * not valid.  A pattern that backtracks may take long within that: patterns are
  * trusted as far as the schema is.
  */
-#define RELAY_SCHEMA_DEPTH         128
+#define RELAY_SCHEMA_DEPTH         64
 #define RELAY_SCHEMA_STEPS         (4 * 1024 * 1024)
 #define RELAY_SCHEMA_TRIES         100000
 

@@ -255,7 +255,7 @@ relay_schema_hash(const relay_schema_source_t *s, size_t i, size_t depth,
 
     nodes = s->nodes;
 
-    if (*steps == 0 || depth == RELAY_SCHEMA_DEPTH) {
+    if (*steps == 0 || depth > RELAY_SCHEMA_DEPTH) {
         *steps = 0;
         return 0;
     }
@@ -336,7 +336,7 @@ relay_schema_equal(const relay_schema_source_t *a, size_t i,
     relay_schema_number_t     x, y;
     const relay_json_node_t  *p, *q;
 
-    if (*steps == 0 || depth == RELAY_SCHEMA_DEPTH) {
+    if (*steps == 0 || depth > RELAY_SCHEMA_DEPTH) {
         return RELAY_ERROR;
     }
 

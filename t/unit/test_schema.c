@@ -1088,6 +1088,27 @@ test_depth(void **state)
 
     relay_schema_free(schema);
 
+    /* a value as deep as a document may be is still compared */
+
+    nested(&deep, RELAY_SCHEMA_DEPTH - 1);
+    relay_buf_reset(&doc);
+    relay_buf_append_z(&doc, "{\"const\":");
+    relay_buf_append(&doc, deep.data, RELAY_SCHEMA_DEPTH - 1);
+    relay_buf_append_z(&doc, "7");
+    relay_buf_append(&doc, deep.data + RELAY_SCHEMA_DEPTH - 1,
+                     RELAY_SCHEMA_DEPTH - 1);
+    relay_buf_append_c(&doc, '}');
+    schema = compile(text(&doc));
+    s.data = doc.data + 9;
+    s.len = 2 * RELAY_SCHEMA_DEPTH - 1;
+    parse(&s, 64);
+    assert_int_equal(relay_schema_validate(schema, &s, &tape, &run), RELAY_OK);
+    relay_schema_free(schema);
+
+    nested(&doc, 100000);
+    relay_buf_str(&doc, &s);
+    parse(&s, 100000);
+
     /* "not" does not turn it round, nor does equality go deeper */
 
     schema = compile("{\"$defs\":{\"a\":{\"items\":{\"$ref\":\"#/$defs/a\"}}},"
