@@ -512,12 +512,15 @@ static int
 by_action(naive_t *nv, json_t *by, json_t *v, json_t *parent)
 {
     json_t      *judged, *to;
-    const char  *own, *words;
+    const char  *own, *at, *words;
 
     own = json_string_value(json_object_get(by, "own"));
+    at = json_string_value(json_object_get(by, "at"));
 
     judged = (own != NULL)
              ? json_object_get(v, own)
+             : (at != NULL)
+             ? point(nv->doc, at)
              : json_object_get(parent, json_string_value(
                                            json_object_get(by, "beside")));
 
@@ -1102,9 +1105,10 @@ json_t *
 naive_project(json_t *policy, json_t *doc, const char *view, int64_t now,
     relay_permission_e permission)
 {
-    json_t   *out, *fields;
-    size_t    i;
-    naive_t   nv;
+    size_t       i;
+    json_t      *out, *fields;
+    naive_t      nv;
+    const char  *member;
 
     memset(&nv, 0, sizeof(naive_t));
 
@@ -1114,8 +1118,10 @@ naive_project(json_t *policy, json_t *doc, const char *view, int64_t now,
     nv.now = now;
     nv.permission = permission;
 
+    member = json_string_value(json_object_get(policy, "member"));
+
     if (!json_is_object(doc)
-        || !json_equal(json_object_get(doc, "schema"),
+        || !json_equal(json_object_get(doc, member ? member : "schema"),
                        json_object_get(policy, "schema")))
     {
         return NULL;
