@@ -24,7 +24,6 @@ LIB_OBJ := $(LIB_SRC:lib/%.c=$(BUILD)/lib/%.o)
 CTL_OBJ := $(CTL_SRC:lib/%.c=$(BUILD)/lib/%.o)
 UNIT := $(UNIT_SRC:t/unit/%.c=$(BUILD)/t/%)
 FUZZ_LIB_OBJ := $(FUZZ_LIB_SRC:t/fuzz/%.c=$(BUILD)/fuzz-lib/%.o)
-FUZZERS := $(FUZZ_SRC:t/fuzz/%.c=$(BUILD)/%)
 REPLAYS := $(FUZZ_SRC:t/fuzz/%.c=$(BUILD)/t/%)
 
 DATA := $(wildcard schema/redis/*.lua schema/views/*.json schema/*.json)
@@ -36,7 +35,7 @@ MODULE = $(BUILD)/nginx/ngx_http_relay_module.so
 export BUILD JOBS
 
 
-.PHONY: help all run stop test soak asan fuzz bench clean module unit fuzzers
+.PHONY: help all run stop test soak asan fuzz bench clean module unit
 
 help:
 	@echo 'make run    start Redis and nginx with the module on loopback and'
@@ -132,11 +131,6 @@ module: $(BUILD)/relay_embedded.h
 unit: $(UNIT) $(REPLAYS) $(BUILD)/t/lines
 
 
-# t/tools/fuzz.sh says with which compiler
-
-fuzzers: $(FUZZERS)
-
-
 $(BUILD)/relayctl: $(CTL_OBJ) $(BUILD)/librelay.a
 	@echo '  $@'
 	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -198,6 +192,8 @@ $(BUILD)/t/fuzz_%: t/fuzz/fuzz_%.c $(BUILD)/fuzz-lib/replay.o \
 	@$(CC) $(CFLAGS_ALL) -MMD -MP -o $@ $< $(BUILD)/fuzz-lib/replay.o \
 	    $(BUILD)/libfuzz.a $(BUILD)/librelay.a $(LDFLAGS) $(LIBS)
 
+
+# one under libFuzzer; t/tools/fuzz.sh says with which compiler
 
 $(BUILD)/fuzz_%: t/fuzz/fuzz_%.c $(BUILD)/libfuzz.a $(BUILD)/librelay.a
 	@echo '  $@'
