@@ -101,7 +101,7 @@ asan:
 
 
 fuzz:
-	@sh t/tools/packages.sh build clang
+	@sh t/tools/packages.sh build clang libclang-rt-dev
 	@TARGET='$(TARGET)' TIME='$(TIME)' sh t/tools/fuzz.sh
 
 
