@@ -228,6 +228,9 @@ relay_view_complete(relay_view_compiler_t *cp, relay_view_rule_t *rule,
     {
         text = "the word is about a text";
 
+    } else if (rule->type & (rule->type - 1)) {
+        text = "a text has one type";
+
     } else if (rule->names_n != 0
                && (all & (RELAY_VIEW_UNNAMED|RELAY_VIEW_LEFT)))
     {

@@ -1533,6 +1533,8 @@ test_policy_errors(void **state)
           "/fields: \"$joined\" needs a text in the array's objects" },
         { HEAD "\"fields\":{\"a\":{\"$type\":\"keep\"}}}",
           "/fields/a/$type: no such type" },
+        { HEAD "\"fields\":{\"a\":\"mark+flag\"}}",
+          "/fields/a: a text has one type" },
         { HEAD "\"fields\":{\"a\":{\"$views\":\"by\",\"$by\":{\"own\":\"b\","
           "\"else\":\"drop\"}}}}",
           "/fields/a: the condition is about an object's members" },
