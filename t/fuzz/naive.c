@@ -1139,7 +1139,7 @@ naive_project(json_t *policy, json_t *doc, const char *view, int64_t now,
     nv.asked = json_array();
     nv.withheld = json_array();
     out = NULL;
-    fields = json_object_get(policy, "fields");
+    fields = resolve(&nv, json_object_get(policy, "fields"));
 
     prepare(&nv);
 
