@@ -282,15 +282,6 @@ repeats(naive_t *nv, json_t *v)
 }
 
 
-/* Bytes of a text between its quotes. */
-
-static size_t
-written(json_t *v)
-{
-    return json_dumpb(v, NULL, 0, JSON_ENCODE_ANY|JSON_COMPACT) - 2;
-}
-
-
 /* Letters and digits in lower case, one space between two words. */
 
 static json_t *
@@ -412,7 +403,7 @@ occurs(json_t *name, json_t *v)
 
 
 static int
-names_withheld(naive_t *nv, json_t *v)
+names_withheld(naive_t *nv, json_t *rule, json_t *v)
 {
     size_t       i, odd;
     json_t      *own, *name;
@@ -425,7 +416,9 @@ names_withheld(naive_t *nv, json_t *v)
     if (json_is_object(v)) {
 
         json_object_foreach(v, key, own) {
-            if (json_is_string(own) && names_withheld(nv, own)) {
+            if (json_is_string(own) && member_of(rule, key) != NULL
+                && names_withheld(nv, rule, own))
+            {
                 return 1;
             }
         }
@@ -670,7 +663,8 @@ holds(naive_t *nv, json_t *rule, json_t *v, int marked)
         return 0;
     }
 
-    if (condition(nv, rule, "unnamed") && !nv->naming && names_withheld(nv, v))
+    if (condition(nv, rule, "unnamed") && !nv->naming
+        && names_withheld(nv, rule, v))
     {
         return 0;
     }
@@ -733,7 +727,7 @@ decide(naive_t *nv, json_t *rule, json_t *v, json_t *parent, int marked)
     if (action == KEEP && repeats(nv, v)
         && (!(is_type(rule, "code") || is_type(rule, "mark")
               || is_type(rule, "flag"))
-            || written(v) > CODE))
+            || json_string_length(v) > CODE))
     {
         return BLANK;
     }
@@ -870,6 +864,12 @@ joined(naive_t *nv, json_t *rule, json_t *v, json_t *parent, json_t *siblings,
 
     text = json_stringn_nocheck(b.len ? (char *) b.data : "", b.len);
     relay_buf_free(&b);
+
+    /* together they may say what none of them says */
+
+    if (repeats(nv, text)) {
+        json_string_set(text, "");
+    }
 
     return text;
 }
