@@ -135,7 +135,7 @@ library cjose 'cjose/' \
 library openssl 'openssl/' \
     lib/relay_link.c lib/relay_jwt.c
 library utf8proc 'utf8proc' \
-    lib/relay_text.c
+    lib/relay_text.c lib/relay_packet_text.c
 
 library pcre2 'pcre2' \
     lib/relay_schema_pattern.c
