@@ -51,7 +51,12 @@ typedef struct {
      && ((a)->len == 0 || memcmp((a)->data, (b)->data, (a)->len) == 0))
 
 
-/* views, widest first: of two views that disagree, the greater one holds */
+/*
+ * Views, widest first: of two views that disagree, the greater one holds.  The
+ * responder's is the only one of a packet, all others but the owner's are a
+ * package's: no document has both, and what leads from one kind to the other
+ * leads to a view that the document does not have.
+ */
 
 typedef enum {
     RELAY_VIEW_NONE = 0,
@@ -60,6 +65,7 @@ typedef enum {
     RELAY_VIEW_LINK,
     RELAY_VIEW_PASS_ON,
     RELAY_VIEW_PREVIEW,
+    RELAY_VIEW_RESPONDER,
     RELAY_VIEW_MAX
 } relay_view_e;
 

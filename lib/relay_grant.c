@@ -31,6 +31,7 @@ typedef struct {
 static void relay_grant_deny(relay_decision_t *d, relay_reason_e reason);
 static relay_uint_t relay_grant_sane(const relay_grant_input_t *in);
 static relay_uint_t relay_grant_record_sane(const relay_grant_t *grant);
+static relay_uint_t relay_grant_views_sane(const relay_grant_input_t *in);
 static relay_uint_t relay_grant_is_subject(const relay_identity_t *id,
     const relay_str_t *iss, const relay_str_t *sub);
 static void relay_grant_facts(const relay_grant_input_t *in,
@@ -419,7 +420,8 @@ relay_grant_sane(const relay_grant_input_t *in)
     }
 
     if (!relay_grant_record_sane(in->by_email)
-        || !relay_grant_record_sane(in->by_subject))
+        || !relay_grant_record_sane(in->by_subject)
+        || !relay_grant_views_sane(in))
     {
         return 0;
     }
@@ -450,6 +452,38 @@ relay_grant_record_sane(const relay_grant_t *grant)
            && grant->permission <= RELAY_PERMISSION_EDIT
            && grant->accepted_at >= 0
            && (grant->accepted_at == 0 || grant->accepted_version >= 1);
+}
+
+
+/*
+ * A packet is not passed on and has no preview: a record that says so and one
+ * that gives the responder's view have no view in common, and neither is the
+ * narrower one.
+ */
+
+static relay_uint_t
+relay_grant_views_sane(const relay_grant_input_t *in)
+{
+    size_t        i;
+    unsigned      views;
+    relay_view_e  all[4];
+
+    all[0] = in->view;
+    all[1] = in->link->view;
+    all[2] = in->by_email->found ? in->by_email->view : RELAY_VIEW_NONE;
+    all[3] = in->by_subject->found ? in->by_subject->view : RELAY_VIEW_NONE;
+
+    views = 0;
+
+    for (i = 0; i < 4; i++) {
+        if (all[i] < RELAY_VIEW_MAX) {
+            views |= 1u << all[i];
+        }
+    }
+
+    return (views & (1u << RELAY_VIEW_RESPONDER)) == 0
+           || (views & ((1u << RELAY_VIEW_PASS_ON)
+                        |(1u << RELAY_VIEW_PREVIEW))) == 0;
 }
 
 

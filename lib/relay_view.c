@@ -25,7 +25,8 @@ static const relay_str_t  relay_view_names[] = {
     relay_string("recipient"),
     relay_string("link"),
     relay_string("pass-on"),
-    relay_string("preview")
+    relay_string("preview"),
+    relay_string("responder")
 };
 
 

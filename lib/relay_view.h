@@ -95,7 +95,7 @@ relay_int_t relay_view_project(const relay_view_policy_t *policy,
     const relay_view_params_t *params, relay_view_out_t *out,
     const char **why);
 
-/* Names: "owner", "recipient", "link", "pass-on", "preview". */
+/* Names: "owner", "recipient", "link", "pass-on", "preview", "responder". */
 relay_view_e relay_view_by_name(const relay_str_t *name);
 const relay_str_t *relay_view_name(relay_view_e view);
 

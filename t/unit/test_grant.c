@@ -1021,6 +1021,24 @@ test_views(void **state)
         check(&c, ALLOW, SERVED, 200);
         assert_int_equal(c.d.view, RELAY_VIEW_PASS_ON);
 
+        /* a packet's view is no package's, but it is as wide */
+
+        *v[i] = RELAY_VIEW_RESPONDER;
+        check(&c, ALLOW, SERVED, 200);
+        assert_int_equal(c.d.view, RELAY_VIEW_RESPONDER);
+
+        *v[(i + 1) % 4] = RELAY_VIEW_LINK;
+        check(&c, ALLOW, SERVED, 200);
+        assert_int_equal(c.d.view, RELAY_VIEW_RESPONDER);
+
+        *v[(i + 1) % 4] = RELAY_VIEW_PASS_ON;
+        check(&c, DENY, BAD_RECORD, 503);
+
+        *v[(i + 1) % 4] = RELAY_VIEW_PREVIEW;
+        check(&c, DENY, BAD_RECORD, 503);
+
+        *v[(i + 1) % 4] = RELAY_VIEW_NONE;
+
         *v[i] = RELAY_VIEW_OWNER;       /* widens nothing */
         check(&c, ALLOW, SERVED, 200);
         assert_int_equal(c.d.view, RELAY_VIEW_RECIPIENT);
@@ -1099,6 +1117,17 @@ any(uint32_t n)
     seed = seed * 1664525 + 1013904223;
 
     return (seed >> 16) % n;
+}
+
+
+/* Before acceptance there is nothing of a packet. */
+
+static int
+narrow(const relay_decision_t *d, relay_view_e view)
+{
+    return d->view >= view
+           || (view == RELAY_VIEW_RESPONDER && d->view == RELAY_VIEW_PREVIEW
+               && d->reason == RELAY_REASON_PREVIEW);
 }
 
 
@@ -1236,6 +1265,7 @@ properties(case_t *c, const int *key, size_t *counts)
     int                   issued_here, anyone, stopped, rule, mail_other;
     int64_t               exp[4], first;
     size_t                i;
+    unsigned              views;
     relay_decision_t     *d, again;
     const relay_grant_t  *g;
 
@@ -1270,6 +1300,18 @@ properties(case_t *c, const int *key, size_t *counts)
 
     for (i = 0; i < c->in.nblocks; i++) {
         hold(!yes || !c->blocks[i].active);
+    }
+
+    /* no view is both a packet's and one that no packet has */
+
+    views = (1u << c->link.view)|(1u << c->in.view)
+            |(1u << c->by_email.view)|(1u << c->by_subject.view);
+
+    if ((views & (1u << RELAY_VIEW_RESPONDER))
+        && (views & ((1u << RELAY_VIEW_PASS_ON)|(1u << RELAY_VIEW_PREVIEW))))
+    {
+        hold(!yes && d->reason == RELAY_REASON_BAD_RECORD);
+        return;
     }
 
     is_owner = relay_str_eq(&c->head.owner_sub, &c->id.subject)
@@ -1365,8 +1407,8 @@ properties(case_t *c, const int *key, size_t *counts)
 
         hold(d->view >= RELAY_VIEW_RECIPIENT && d->view < RELAY_VIEW_MAX);
         hold(!anyone || d->view >= c->in.anyone_view);
-        hold(d->view >= c->link.view && d->view >= c->in.view);
-        hold(d->view >= c->by_email.view && d->view >= c->by_subject.view);
+        hold(narrow(d, c->link.view) && narrow(d, c->in.view));
+        hold(narrow(d, c->by_email.view) && narrow(d, c->by_subject.view));
     }
 
     switch (d->verdict) {
