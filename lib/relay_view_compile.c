@@ -178,7 +178,17 @@ relay_view_complete(relay_view_compiler_t *cp, relay_view_rule_t *rule,
         if (action & (RELAY_VIEW_UNNAMED|RELAY_VIEW_LEFT)) {
             cp->policy->naming |= 1u << cp->policy->views[i];
         }
+
         actions |= 1u << (action & RELAY_VIEW_ACTION);
+    }
+
+    if (rule->by != NULL) {
+        actions |= 1u << (rule->by->missing.action & RELAY_VIEW_ACTION);
+        actions |= 1u << (rule->by->other.action & RELAY_VIEW_ACTION);
+
+        for (i = 0; i < rule->by->n; i++) {
+            actions |= 1u << (rule->by->cases[i].action & RELAY_VIEW_ACTION);
+        }
     }
 
     text = NULL;

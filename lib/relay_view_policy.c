@@ -324,6 +324,14 @@ relay_view_policy(relay_view_compiler_t *cp)
 
             policy->schema = name.str;
 
+        } else if (relay_json_str_is(cp->tape, cp->doc, k, "member", 6)) {
+
+            if (relay_view_string(cp, &policy->schema_name, k + 1, &here)
+                != RELAY_OK)
+            {
+                return RELAY_ERROR;
+            }
+
         } else if (relay_json_str_is(cp->tape, cp->doc, k, "views", 5)) {
 
             if (relay_view_views(cp, k + 1, &here) != RELAY_OK) {
@@ -394,9 +402,10 @@ relay_view_policy(relay_view_compiler_t *cp)
         }
     }
 
-    if (relay_view_name_set(cp, &policy->schema_name,
-                            (const unsigned char *) "schema", 6)
-        != RELAY_OK)
+    if (policy->schema_name.str.data == NULL
+        && relay_view_name_set(cp, &policy->schema_name,
+                               (const unsigned char *) "schema", 6)
+           != RELAY_OK)
     {
         return RELAY_ERROR;
     }

@@ -83,9 +83,9 @@ typedef struct {
 
 
 typedef struct {
+    relay_view_pointer_t  at;           /* in the document, or else */
     relay_view_name_t     member;
     unsigned              own;          /* of the object itself */
-    relay_view_pointer_t  at;           /* or of the document */
     relay_view_case_t    *cases;
     size_t                n;
     relay_view_case_t     missing;

@@ -189,7 +189,7 @@ relay_view_case(relay_view_compiler_t *cp, relay_view_by_t *by,
         != RELAY_OK
         || (cs->action & ~(unsigned) (RELAY_VIEW_ACTION|RELAY_VIEW_LABELLED
                                       |RELAY_VIEW_SUGGEST|RELAY_VIEW_EDIT))
-        || (cs->action & RELAY_VIEW_ACTION) > RELAY_VIEW_BLANK)
+        || (cs->action & RELAY_VIEW_ACTION) > RELAY_VIEW_CONSTANT)
     {
         relay_view_error(cp, path, "a word that no \"$by\" knows");
         return RELAY_ERROR;
