@@ -54,12 +54,29 @@ static const relayctl_option_t  relayctl_no_options[] = {
 };
 
 static const relayctl_option_t  relayctl_view_options[] = {
-    { "view", "NAME", "owner, recipient, link, pass-on or preview" },
+    { "view", "NAME",
+      "owner, recipient, link, pass-on or preview; of a packet: owner or "
+      "responder" },
     { "now", "TIME", "as of this time (RFC 3339); default: now" },
     { "permission", "NAME",
       "the reader's: read, suggest or edit; default: the package's" },
     { "explain", NULL,
       "instead of the view, what it leaves out or changes, and why" },
+    { "text", NULL, "responder: the prompt alone, byte for byte" },
+    { "allow-draft", NULL, "responder: a draft may be served" },
+    { "rules", "LIST", "responder: what rules lead to, as in check" },
+    { "markers", "LIST", "responder: what P9 looks for, as in check" },
+    { NULL, NULL, NULL }
+};
+
+static const relayctl_option_t  relayctl_check_options[] = {
+    { "allow-draft", NULL, "a draft may be served (P16)" },
+    { "rules", "LIST",
+      "what rules lead to, such as P19=refuse,P23=off,P15=warn" },
+    { "markers", "LIST", "what P9 looks for, instead of its own list" },
+    { "isolation", "METHOD",
+      "how the caller says that it is isolated (P26)" },
+    { "response", "FILE", "check this answer to the packet" },
     { NULL, NULL, NULL }
 };
 
@@ -158,23 +175,31 @@ const relayctl_command_t  relayctl_commands[] = {
       "relayctl validate pilot.relay.json",
       relayctl_no_options, 1, 1, 0, relayctl_validate },
 
-    { "check", "say what a draft should still mend",
-      "FILE",
-      "Prints the notes of the extraction standard on the document in FILE (-: "
-      "standard input), a " RELAY_PACKAGE_SCHEMA " or a responder packet, by "
-      "area, the worst first: id, JSON pointer, a sentence. Of text that "
-      "reads like instructions to an agent every string is searched. The exit "
-      "code is 1 when a note is more than information.",
+    { "check", "say what a draft or a packet should still mend",
+      "[--allow-draft] [--rules LIST] [--markers LIST] [--isolation METHOD] "
+      "FILE | --response ANSWER FILE",
+      "Prints what there is to say of the document in FILE (-: standard input). "
+      "Of a " RELAY_PACKAGE_SCHEMA ": the notes of the extraction standard, by "
+      "area, the worst first: id, JSON pointer, a sentence. Of a "
+      RELAY_PACKET_SCHEMA ": what its rules say: the rule, whether it refuses "
+      "or warns, the place and a sentence, the first few of a rule. P1, P3, P14 "
+      "and P16 always refuse; P13 and P27 are off unless they are asked for. Of "
+      "both: text that reads like instructions to an agent, in every string. "
+      "With --response it judges what the responder sent back: its members, the "
+      "responder, the action, and that it holds no hidden state. The exit code "
+      "is 1 when something refuses, or a note is more than information.",
       "relayctl check pilot.relay.json",
-      relayctl_no_options, 1, 1, 0, relayctl_check },
+      relayctl_check_options, 1, 1, 0, relayctl_check },
 
     { "view", "print what a reader of a view gets",
-      "--view NAME [--now TIME] [--permission NAME] [--explain] FILE",
+      "--view NAME [--now TIME] [--permission NAME] [--explain] [--text] "
+      "[--allow-draft] [--rules LIST] [--markers LIST] FILE",
       "Prints the view of the document in FILE (-: standard input). Nothing is "
-      "printed, and the exit code is 1, when the document is withheld. With "
-      "--explain, one line for each member or element that is left out or "
-      "changed: its JSON pointer, what is done, the word of the rule that does "
-      "it and where the policy has it, what decided, the policy's reason.",
+      "printed, and the exit code is 1, when the document is withheld, or is a "
+      "packet that its rules refuse. With --explain, one line for each member "
+      "or element that is left out or changed: its JSON pointer, what is done, "
+      "the word of the rule that does it and where the policy has it, what "
+      "decided, the policy's reason.",
       "relayctl view --view recipient --now 2026-06-01T00:00:00Z "
       "pilot.relay.json",
       relayctl_view_options, 1, 1, 0, relayctl_view },

@@ -17,6 +17,7 @@
 #include "relay_keys.h"
 #include "relay_link.h"
 #include "relay_package.h"
+#include "relay_packet.h"
 #include "relay_pointer.h"
 #include "relay_receipt.h"
 #include "relay_resp.h"
@@ -213,6 +214,22 @@ int relayctl_check_schema(relayctl_t *ctl, const relayctl_document_t *d,
     relay_str_t *type);
 
 int relayctl_validate(relayctl_t *ctl);
+
+/* relayctl_check.c */
+
+int relayctl_check(relayctl_t *ctl);
+
+/* relayctl_packet.c */
+
+relay_uint_t relayctl_is_packet(const relayctl_document_t *d);
+
+/* The rules' notes on a packet, or those on the answer to it; exit code. */
+int relayctl_check_packet(relayctl_t *ctl, relayctl_document_t *d);
+int relayctl_check_response(relayctl_t *ctl, relayctl_document_t *d);
+
+/* The responder's view of a packet that meets the rules; exit code. */
+int relayctl_view_packet(relayctl_t *ctl, relayctl_document_t *d,
+    const relay_view_params_t *params);
 
 /* relayctl_redis.c */
 

@@ -36,7 +36,9 @@ typedef struct {
 
 static relay_int_t relayctl_note(void *data, const relay_quality_note_t *note);
 static int relayctl_check_package(relayctl_notes_t *notes);
-static int relayctl_check_packet(relayctl_notes_t *notes);
+static relay_uint_t relayctl_is_package(const relayctl_document_t *d);
+static int relayctl_check_notes(relayctl_t *ctl, relayctl_document_t *d,
+    int (*check)(relayctl_notes_t *notes));
 static int relayctl_check_safety(relayctl_notes_t *notes);
 static int relayctl_check_rc(relayctl_t *ctl, relay_int_t rc);
 static void relayctl_check_sort(relayctl_notes_t *notes);
@@ -122,15 +124,6 @@ relayctl_check_package(relayctl_notes_t *notes)
                                                  relayctl_note, notes));
 
     return rc == RELAYCTL_OK ? relayctl_check_safety(notes) : rc;
-}
-
-
-/* A responder packet: the rules of its gate have their place here. */
-
-static int
-relayctl_check_packet(relayctl_notes_t *notes)
-{
-    return relayctl_check_safety(notes);
 }
 
 
@@ -278,78 +271,101 @@ relayctl_check_print(relayctl_notes_t *notes)
 int
 relayctl_check(relayctl_t *ctl)
 {
-    int                   rc;
-    size_t                schema;
-    relayctl_notes_t      notes;
-    relayctl_document_t   d;
-
-    static const struct {
-        const char         *member;
-        const char         *value;
-        int               (*check)(relayctl_notes_t *notes);
-    } documents[] = {
-        { "schema", RELAY_PACKAGE_SCHEMA, relayctl_check_package },
-        { "schema_version", "ghostlight.responder_packet.v0",
-          relayctl_check_packet }
-    };
-    size_t                i;
+    int                  rc, rules;
+    relayctl_document_t  d;
 
     rc = relayctl_load(ctl, ctl->operands[0], &d);
     if (rc != RELAYCTL_OK) {
         return rc;
     }
 
+    if (relayctl_is_packet(&d)) {
+
+        if (relayctl_option(ctl, "response") != NULL) {
+            rc = relayctl_check_response(ctl, &d);
+
+        } else {
+            rules = relayctl_check_packet(ctl, &d);
+
+            rc = (rules == RELAYCTL_OK || rules == RELAYCTL_REFUSED)
+                 ? relayctl_check_notes(ctl, &d, relayctl_check_safety)
+                 : rules;
+
+            if (rc == RELAYCTL_OK) {
+                rc = rules;
+            }
+        }
+
+    } else if (relayctl_option(ctl, "response") != NULL) {
+        rc = relayctl_fail_at(ctl, RELAYCTL_USAGE, d.file, 0, 0,
+                              "--response is about a responder packet");
+
+    } else if (relayctl_is_package(&d)) {
+        rc = relayctl_check_notes(ctl, &d, relayctl_check_package);
+
+    } else {
+        rc = relayctl_fail_at(ctl, RELAYCTL_REFUSED, d.file, 0, 0,
+                              "neither a %s nor a %s", RELAY_PACKAGE_SCHEMA,
+                              RELAY_PACKET_SCHEMA);
+    }
+
+    relayctl_unload(&d);
+
+    return rc;
+}
+
+
+static relay_uint_t
+relayctl_is_package(const relayctl_document_t *d)
+{
+    size_t  v;
+
+    if (d->tape.nodes[0].type != RELAY_JSON_OBJECT) {
+        return 0;
+    }
+
+    v = relay_json_get(&d->tape, &d->text, 0, "schema", 6);
+
+    return v != 0
+           && d->tape.nodes[v].type == RELAY_JSON_STRING
+           && relay_json_str_is(&d->tape, &d->text, v, RELAY_PACKAGE_SCHEMA,
+                                sizeof(RELAY_PACKAGE_SCHEMA) - 1);
+}
+
+
+/* Runs a check, and prints its notes; the exit code says what they weigh. */
+
+static int
+relayctl_check_notes(relayctl_t *ctl, relayctl_document_t *d,
+    int (*check)(relayctl_notes_t *notes))
+{
+    int               rc;
+    relayctl_notes_t  notes;
+
     memset(&notes, 0, sizeof(relayctl_notes_t));
 
     notes.ctl = ctl;
-    notes.d = &d;
+    notes.d = d;
     notes.notes = calloc(RELAYCTL_NOTES, sizeof(relayctl_note_t));
 
     if (notes.notes == NULL) {
-        relayctl_unload(&d);
         return relayctl_fail(ctl, RELAYCTL_STORE, "no memory");
     }
 
-    rc = RELAYCTL_REFUSED;
+    rc = check(&notes);
 
-    for (i = 0; i < sizeof(documents) / sizeof(documents[0]); i++) {
-
-        if (d.tape.nodes[0].type != RELAY_JSON_OBJECT) {
-            break;
-        }
-
-        schema = relay_json_get(&d.tape, &d.text, 0, documents[i].member,
-                                strlen(documents[i].member));
-
-        if (schema != 0 && d.tape.nodes[schema].type == RELAY_JSON_STRING
-            && relay_json_str_is(&d.tape, &d.text, schema, documents[i].value,
-                                 strlen(documents[i].value)))
-        {
-            rc = documents[i].check(&notes);
-            break;
-        }
-    }
-
-    if (i == sizeof(documents) / sizeof(documents[0])
-        || d.tape.nodes[0].type != RELAY_JSON_OBJECT)
-    {
-        (void) relayctl_fail_at(ctl, RELAYCTL_REFUSED, d.file, 0, 0,
-                                "neither a %s nor a %s", documents[0].value,
-                                documents[1].value);
-
-    } else if (rc == RELAYCTL_OK) {
+    if (rc == RELAYCTL_OK) {
         relayctl_check_sort(&notes);
         rc = relayctl_check_print(&notes);
+    }
 
-        if (rc == RELAYCTL_OK && (notes.counts[RELAY_QUALITY_BLOCK]
-                                  || notes.counts[RELAY_QUALITY_FLAG]))
-        {
-            rc = RELAYCTL_REFUSED;
-        }
+    if (rc == RELAYCTL_OK && (notes.counts[RELAY_QUALITY_BLOCK]
+                              || notes.counts[RELAY_QUALITY_FLAG]))
+    {
+        rc = RELAYCTL_REFUSED;
     }
 
     free(notes.notes);
-    relayctl_unload(&d);
 
     return rc;
 }

@@ -92,6 +92,10 @@ relayctl_policy(relayctl_t *ctl, const relayctl_document_t *d,
 
     if (d->tape.nodes[0].type == RELAY_JSON_OBJECT) {
         node = relay_json_get(&d->tape, &d->text, 0, "schema", 6);
+
+        if (node == 0) {
+            node = relay_json_get(&d->tape, &d->text, 0, "schema_version", 14);
+        }
     }
 
     if (node == 0 || d->tape.nodes[node].type != RELAY_JSON_STRING
@@ -221,6 +225,21 @@ relayctl_view(relayctl_t *ctl)
     rc = relayctl_load(ctl, ctl->operands[0], &d);
     if (rc != RELAYCTL_OK) {
         return rc;
+    }
+
+    if (view == RELAY_VIEW_RESPONDER && relayctl_is_packet(&d)
+        && relayctl_option(ctl, "explain") == NULL)
+    {
+        params.permission = RELAY_PERMISSION_READ;
+        rc = relayctl_view_packet(ctl, &d, &params);
+        relayctl_unload(&d);
+        return rc;
+    }
+
+    if (relayctl_option(ctl, "text") != NULL) {
+        relayctl_unload(&d);
+        return relayctl_fail(ctl, RELAYCTL_USAGE, "--text is about the view "
+                             "responder of a packet");
     }
 
     out = relayctl_buf(ctl, 2 * RELAY_DOCUMENT_MAX);
