@@ -934,7 +934,7 @@ test_raw_state(void **state)
 
     static const char *const  raw[] = {
         "0.35", "(0.5)", "trust=0.75.", "1.0.5", "0.1", "-0.25", "0.0.x",
-        "\\u2014" "0.5", "\\uff10.\\uff15", "{\\\"mean\\\": 1}",
+        "\\u20140.5", "\\uff10.\\uff15", "{\\\"mean\\\": 1}",
         "Selected_Current_Activation_x"
     };
 
