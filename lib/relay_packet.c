@@ -538,6 +538,21 @@ relay_packet_isolated(const relay_packet_t *packet, const relay_str_t *claim)
 }
 
 
+relay_packet_isolation_e
+relay_packet_isolation_by_name(const relay_str_t *name)
+{
+    unsigned  i;
+
+    for (i = RELAY_PACKET_SUBAGENT; i <= RELAY_PACKET_EXTERNAL; i++) {
+        if (relay_str_eq(name, &relay_packet_isolation_names[i])) {
+            return (relay_packet_isolation_e) i;
+        }
+    }
+
+    return RELAY_PACKET_ISOLATION_NONE;
+}
+
+
 const relay_str_t *
 relay_packet_isolation_name(relay_packet_isolation_e i)
 {

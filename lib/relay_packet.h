@@ -137,6 +137,13 @@ void relay_packet_rules_init(relay_packet_rules_t *rules);
 relay_int_t relay_packet_rules_set(relay_packet_rules_t *rules,
     const relay_str_t *name, relay_packet_action_e action);
 
+/* The same from one word, "P19=refuse"; RELAY_DECLINED: not such a word. */
+relay_int_t relay_packet_rules_word(relay_packet_rules_t *rules,
+    const relay_str_t *word);
+
+/* "off", "warn", "refuse" */
+const relay_str_t *relay_packet_action_name(relay_packet_action_e action);
+
 /* "P17"; empty for what is no rule. */
 const relay_str_t *relay_packet_rule_name(unsigned rule);
 
@@ -169,8 +176,10 @@ relay_int_t relay_packet_pointer(const relay_str_t *doc,
 relay_int_t relay_packet_isolated(const relay_packet_t *packet,
     const relay_str_t *claim);
 
-/* "manual_packet_only"; empty for NONE. */
+/* "manual_packet_only"; empty for NONE, NONE for what is no name. */
 const relay_str_t *relay_packet_isolation_name(relay_packet_isolation_e i);
+relay_packet_isolation_e relay_packet_isolation_by_name(
+    const relay_str_t *name);
 
 /*
  * Appends the decoded packet_prompt_text: the responder view as text, byte for

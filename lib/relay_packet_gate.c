@@ -126,6 +126,14 @@ static const relay_packet_rule_t  relay_packet_rules[RELAY_PACKET_RULES] = {
     { RELAY_PACKET_OFF, 0, relay_string("P27") }
 };
 
+/* in the order of relay_packet_action_e */
+
+static const relay_str_t  relay_packet_action_names[] = {
+    relay_string("off"),
+    relay_string("warn"),
+    relay_string("refuse")
+};
+
 static const char  relay_packet_too_much[] =
     "there is too much to look for in the prompt";
 
@@ -197,6 +205,43 @@ relay_packet_rules_set(relay_packet_rules_t *rules, const relay_str_t *name,
     }
 
     return RELAY_DECLINED;
+}
+
+
+relay_int_t
+relay_packet_rules_word(relay_packet_rules_t *rules, const relay_str_t *word)
+{
+    unsigned              i;
+    relay_str_t           name, value;
+    const unsigned char  *p;
+
+    p = (word->len == 0) ? NULL : memchr(word->data, '=', word->len);
+
+    if (p == NULL) {
+        return RELAY_DECLINED;
+    }
+
+    name.data = word->data;
+    name.len = (size_t) (p - word->data);
+    value.data = word->data + name.len + 1;
+    value.len = word->len - name.len - 1;
+
+    for (i = RELAY_PACKET_OFF; i <= RELAY_PACKET_REFUSE; i++) {
+        if (relay_str_eq(&value, &relay_packet_action_names[i])) {
+            return relay_packet_rules_set(rules, &name,
+                                          (relay_packet_action_e) i);
+        }
+    }
+
+    return RELAY_DECLINED;
+}
+
+
+const relay_str_t *
+relay_packet_action_name(relay_packet_action_e action)
+{
+    return &relay_packet_action_names[action <= RELAY_PACKET_REFUSE ? action
+                                                                    : 0];
 }
 
 

@@ -13,8 +13,6 @@
 
 
 static int relayctl_packet_rules(relayctl_t *ctl, relay_packet_rules_t *rules);
-static int relayctl_packet_rule(relayctl_t *ctl, relay_packet_rules_t *rules,
-    const char *word, size_t len);
 static int relayctl_packet_markers(relayctl_t *ctl,
     relay_packet_rules_t *rules);
 static relay_int_t relayctl_packet_gate(relayctl_t *ctl,
@@ -26,13 +24,6 @@ static void relayctl_packet_note(relayctl_t *ctl, relay_buf_t *out,
 static int relayctl_packet_end(relayctl_t *ctl, relay_buf_t *out,
     const relayctl_document_t *d, const char *verdict, size_t refused,
     size_t warned);
-
-
-/* the names of relay_packet_action_e */
-
-static const char *const  relayctl_packet_actions[] = {
-    "off", "warn", "refuse"
-};
 
 
 relay_uint_t
@@ -54,8 +45,8 @@ relayctl_is_packet(const relayctl_document_t *d)
 static int
 relayctl_packet_rules(relayctl_t *ctl, relay_packet_rules_t *rules)
 {
-    size_t       len;
     const char  *p;
+    relay_str_t  word;
 
     relay_packet_rules_init(rules);
 
@@ -64,62 +55,20 @@ relayctl_packet_rules(relayctl_t *ctl, relay_packet_rules_t *rules)
     p = relayctl_option(ctl, "rules");
 
     while (p != NULL && *p != '\0') {
-        len = strcspn(p, ",");
+        word.data = (unsigned char *) p;
+        word.len = strcspn(p, ",");
 
-        if (relayctl_packet_rule(ctl, rules, p, len) != RELAYCTL_OK) {
-            return RELAYCTL_USAGE;
+        if (relay_packet_rules_word(rules, &word) != RELAY_OK) {
+            return relayctl_fail(ctl, RELAYCTL_USAGE, "--rules: a list such as "
+                                 "P19=refuse,P23=off,P15=warn; P1, P3, P14 and "
+                                 "P16 always refuse");
         }
 
-        p += len;
+        p += word.len;
         p += (*p == ',');
     }
 
     return relayctl_packet_markers(ctl, rules);
-}
-
-
-/* "P19=refuse" */
-
-static int
-relayctl_packet_rule(relayctl_t *ctl, relay_packet_rules_t *rules,
-    const char *word, size_t len)
-{
-    unsigned     action;
-    relay_str_t  name;
-    const char  *value;
-
-    value = memchr(word, '=', len);
-
-    if (value != NULL) {
-        name.data = (unsigned char *) word;
-        name.len = (size_t) (value++ - word);
-        len -= name.len + 1;
-
-        for (action = RELAY_PACKET_OFF; action <= RELAY_PACKET_REFUSE;
-             action++)
-        {
-            if (strlen(relayctl_packet_actions[action]) != len
-                || memcmp(relayctl_packet_actions[action], value, len) != 0)
-            {
-                continue;
-            }
-
-            if (relay_packet_rules_set(rules, &name,
-                                       (relay_packet_action_e) action)
-                == RELAY_OK)
-            {
-                return RELAYCTL_OK;
-            }
-
-            return relayctl_fail(ctl, RELAYCTL_USAGE, "--rules: %.*s: no such "
-                                 "rule, or one that always refuses",
-                                 (int) (name.len < 32 ? name.len : 32),
-                                 word);
-        }
-    }
-
-    return relayctl_fail(ctl, RELAYCTL_USAGE, "--rules: a list such as "
-                         "P19=refuse,P23=off,P15=warn");
 }
 
 
@@ -303,8 +252,8 @@ relayctl_check_packet(relayctl_t *ctl, relayctl_document_t *d)
 
         relayctl_packet_note(ctl, out, d,
                              (char *) relay_packet_rule_name(f->rule)->data,
-                             relayctl_packet_actions[f->action], f->node,
-                             f->text);
+                             (char *) relay_packet_action_name(f->action)->data,
+                             f->node, f->text);
     }
 
     isolation = relayctl_option(ctl, "isolation");

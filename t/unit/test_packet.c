@@ -357,6 +357,9 @@ test_rules_set(void **state)
     char         name[8];
 
     static const char *const  fixed[] = { "P1", "P3", "P14", "P16" };
+    static const char *const  words[] = { "", "=", "P17", "P17=", "=off",
+                                          "P1=off", "P17=Off", "P17=off ",
+                                          "P17=off=off", "P20=off" };
     static const char *const  none[] = { "", "P", "P0", "P20", "P26", "P28",
                                          "p17", "P017", "17" };
 
@@ -392,6 +395,23 @@ test_rules_set(void **state)
                                 strlen(name));
         }
     }
+
+    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        s.data = (unsigned char *) words[i];
+        s.len = strlen(words[i]);
+        assert_int_equal(relay_packet_rules_word(&rules, &s), RELAY_DECLINED);
+    }
+
+    clean();
+    relay_str_set(&s, "P27=refuse");
+    assert_int_equal(relay_packet_rules_word(&rules, &s), RELAY_OK);
+    assert_int_equal(rules.action[27], RELAY_PACKET_REFUSE);
+    relay_str_set(&s, "P27=off");
+    assert_int_equal(relay_packet_rules_word(&rules, &s), RELAY_OK);
+    assert_int_equal(rules.action[27], RELAY_PACKET_OFF);
+
+    assert_true(relay_str_is(relay_packet_action_name(RELAY_PACKET_WARN),
+                             "warn"));
 
     assert_int_equal(relay_packet_rule_name(20)->len, 0);
     assert_int_equal(relay_packet_rule_name(4711)->len, 0);
@@ -1060,8 +1080,13 @@ test_isolated(void **state)
     relay_str_set(&claim, "subagent_no_fork");
     assert_int_equal(relay_packet_isolated(&head, &claim), RELAY_DECLINED);
 
+    assert_int_equal(relay_packet_isolation_by_name(&claim),
+                     RELAY_PACKET_SUBAGENT);
+
     claim.len = 0;
     assert_int_equal(relay_packet_isolated(&head, &claim), RELAY_DECLINED);
+    assert_int_equal(relay_packet_isolation_by_name(&claim),
+                     RELAY_PACKET_ISOLATION_NONE);
 
     head.isolation = RELAY_PACKET_ISOLATION_NONE;
     assert_int_equal(relay_packet_isolated(&head, &claim), RELAY_DECLINED);

@@ -278,7 +278,8 @@ test_shapes(void **state)
 
     static const char *const  values[] = {
         "\"CANARY\"", "[\"CANARY\"]", "{\"CANARY\":\"CANARY\"}",
-        "[[[\"CANARY\"]]]", "{\"reviewer\":{\"CANARY\":1},\"mode\":\"CANARY\","
+        "[[[\"CANARY\"]]]",
+        "{\"reviewer\":{\"CANARY\":1},\"mode\":\"CANARY\","
         "\"omitted_context_refs\":\"CANARY\"}"
     };
 
