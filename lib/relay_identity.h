@@ -17,6 +17,8 @@ typedef struct {
     relay_str_t  email;             /* as the issuer wrote it; may be empty */
     relay_str_t  name;
     relay_str_t  client;            /* client name, for the receipt */
+    relay_str_t  isolation;         /* how the caller is isolated, by its token;
+                                       empty: nobody says so */
     unsigned     email_verified:1;  /* the issuer says so: true or "true" */
     unsigned     email_trusted:1;   /* the operator trusts this issuer for
                                        addresses */

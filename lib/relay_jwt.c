@@ -1205,8 +1205,8 @@ relay_jwt_identity(const relay_jwt_policy_t *policy, json_t *object,
     relay_jwt_claims_t *claims, const char **why)
 {
     size_t             i;
-    json_t            *value[5], *email, *verified;
-    relay_str_t       *to[5];
+    json_t            *value[6], *email, *verified;
+    relay_str_t       *to[6];
     unsigned char     *p;
     relay_identity_t  *id;
 
@@ -1247,7 +1247,15 @@ relay_jwt_identity(const relay_jwt_policy_t *policy, json_t *object,
         value[4] = relay_jwt_text(object, "client_id");
     }
 
-    for (i = 0; i < 5; i++) {
+    value[5] = (policy->isolation == NULL)
+               ? NULL : relay_jwt_text(object, policy->isolation);
+    to[5] = &id->isolation;
+
+    if (value[5] != NULL && json_string_length(value[5]) > RELAY_NAME_MAX) {
+        value[5] = NULL;
+    }
+
+    for (i = 0; i < 6; i++) {
 
         if (value[i] != NULL) {
             to[i]->len = json_string_length(value[i]);
@@ -1263,7 +1271,7 @@ relay_jwt_identity(const relay_jwt_policy_t *policy, json_t *object,
 
     p = claims->mem.data;
 
-    for (i = 0; i < 5; i++) {
+    for (i = 0; i < 6; i++) {
 
         if (to[i]->len) {
             to[i]->data = p;

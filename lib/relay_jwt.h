@@ -21,6 +21,8 @@ typedef struct {
     const relay_str_t  *audiences;      /* one of them must be in "aud" */
     size_t              naudiences;
     relay_str_t         typ;            /* required "typ" header, empty: any */
+    const char         *isolation;      /* claim that says how the caller is
+                                           isolated; NULL: none does */
     int64_t             leeway;         /* ms, on exp and nbf */
     unsigned            email_trusted:1;
 } relay_jwt_policy_t;

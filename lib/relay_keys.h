@@ -37,6 +37,7 @@ typedef struct {
     relay_str_t         owner_iss;
     relay_str_t         owner_sub;
     relay_str_t         owner_email;
+    relay_str_t         isolation;      /* that readers must claim; packets */
     relay_state_e       state;
     relay_mode_e        mode;
     relay_access_e      access;

@@ -157,6 +157,7 @@ static const relay_record_field_t  relay_record_head[] = {
     head_f(digest, PLAIN, OPTIONAL, RELAY_DIGEST_LEN, NULL),
     head_f(owner_iss, PLAIN, OPTIONAL, RELAY_ISSUER_MAX, NULL),
     head_f(owner_sub, PLAIN, OPTIONAL, RELAY_SUBJECT_MAX, NULL),
+    head_f(isolation, PLAIN, OPTIONAL, RELAY_RECORD_SCHEMA_MAX, NULL),
     head_f(title, TEXT, OPTIONAL, RELAY_RECORD_TEXT_MAX, NULL),
     relay_record_end_f
 };

@@ -9,7 +9,7 @@
 local fields = {
     schema = true, mode = true, access = true, email = true, owner_iss = true,
     owner_sub = true, owner_email = true, exp = true, permission = true,
-    title = true
+    title = true, isolation = true
 }
 
 local n = tonumber(ARGV[4])

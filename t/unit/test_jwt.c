@@ -1709,6 +1709,31 @@ test_names(void **state)
     assert_int_equal(claims.identity.client.len, 0);
     relay_jwt_claims_free(&claims);
 
+    /* the claim that an operator names for isolation, and no other */
+
+    identity_of("\"isolation\":\"manual_packet_only\"", &claims);
+    assert_int_equal(claims.identity.isolation.len, 0);
+    relay_jwt_claims_free(&claims);
+
+    policy.isolation = "https://id.example/isolation";
+
+    identity_of("\"https://id.example/isolation\":\"manual_packet_only\","
+                "\"isolation\":\"subagent_no_fork\"", &claims);
+    assert_true(relay_str_is(&claims.identity.isolation,
+                             "manual_packet_only"));
+    relay_jwt_claims_free(&claims);
+
+    identity_of("\"https://id.example/isolation\":[\"manual_packet_only\"]",
+                &claims);
+    assert_int_equal(claims.identity.isolation.len, 0);
+    relay_jwt_claims_free(&claims);
+
+    identity_of("\"isolation\":\"manual_packet_only\"", &claims);
+    assert_int_equal(claims.identity.isolation.len, 0);
+    relay_jwt_claims_free(&claims);
+
+    policy.isolation = NULL;
+
     identity_of("\"client_name\":\"a\\nb\"", &claims);
     assert_int_equal(claims.identity.client.len, 0);
     relay_jwt_claims_free(&claims);

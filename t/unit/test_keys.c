@@ -337,6 +337,16 @@ test_head(void **state)
     assert_int_equal(h.version, 3);
     assert_int_equal(h.exp, 1700000000000);
     assert_int_equal(h.epoch, 7);
+    assert_int_equal(h.isolation.len, 0);
+
+    assert_int_equal(relay_head_decode(with(head_fields, "isolation",
+                                            "manual_packet_only"), &h,
+                                       &field), RELAY_OK);
+    assert_true(relay_str_is(&h.isolation, "manual_packet_only"));
+
+    assert_int_equal(relay_head_decode(with(head_fields, "isolation", "a\nb"),
+                                       &h, &field), RELAY_DECLINED);
+    assert_string_equal(field, "isolation");
 
     assert_int_equal(relay_head_decode(with(head_fields, "exp", ""), &h,
                                        &field), RELAY_OK);
