@@ -25,10 +25,12 @@
 
 /*
  * An object of at most so many members is checked name by name, a larger one
- * when it ends, by sorting: the cost never exceeds n log n, whatever the names
+ * when it ends: by a table of hashes, and by sorting where two of them are the
+ * same or lie too close.  The cost never exceeds n log n, whatever the names
  * hash to.
  */
 #define RELAY_JSON_SMALL       32
+#define RELAY_JSON_PROBES      64
 
 #define relay_json_likely(x)    __builtin_expect(!!(x), 1)
 #define relay_json_unlikely(x)  __builtin_expect(!!(x), 0)
@@ -419,8 +421,8 @@ relay_json_grow_nodes(relay_json_tape_t *tape, size_t size, size_t max)
 
 
 /*
- * The scratch memory is three arrays of the same size: the hashes of the
- * names of open objects, their nodes, and room for sorting.
+ * The scratch memory is six arrays of the same size: the hashes of the names
+ * of open objects, their nodes, and four as room for finding duplicates.
  */
 
 static __attribute__((noinline)) relay_int_t
@@ -429,7 +431,7 @@ relay_json_grow_keys(relay_json_tape_t *tape, size_t size)
     size_t     used;
     uint32_t  *keys;
 
-    keys = malloc(size * 3 * sizeof(uint32_t));
+    keys = malloc(size * 6 * sizeof(uint32_t));
     if (keys == NULL) {
         return RELAY_ERROR;
     }
@@ -448,6 +450,44 @@ relay_json_grow_keys(relay_json_tape_t *tape, size_t size)
     tape->scratch_size = size;
 
     return RELAY_OK;
+}
+
+
+/*
+ * Whether n hashes are all different, as far as a table tells that is at most
+ * half full; room holds 4n.
+ */
+
+static unsigned
+relay_json_distinct(const uint32_t *hashes, uint32_t *room, size_t n)
+{
+    size_t    i, slot, size, probes;
+    uint32_t  hash;
+
+    for (size = 2 * RELAY_JSON_SMALL; size <= 2 * n; size *= 2) { /* void */ }
+
+    memset(room, 0, size * sizeof(uint32_t));
+
+    for (i = 0; i < n; i++) {
+
+        /* 0 is a free slot */
+
+        hash = hashes[i] | (hashes[i] == 0);
+        slot = hash & (size - 1);
+
+        for (probes = 0; room[slot] != 0; probes++) {
+
+            if (room[slot] == hash || probes == RELAY_JSON_PROBES) {
+                return 0;
+            }
+
+            slot = (slot + 1) & (size - 1);
+        }
+
+        room[slot] = hash;
+    }
+
+    return 1;
 }
 
 
@@ -1211,8 +1251,16 @@ after:
     if (*p == '}') {
 
         if (relay_json_unlikely(count > RELAY_JSON_SMALL)) {
-            dup = relay_json_duplicate(nodes, start, keys + nodes[cur].len,
-                                       keys + tape->scratch_size, count);
+            dup = 0;
+
+            if (!relay_json_distinct(hashes + nodes[cur].len,
+                                     keys + tape->scratch_size, count))
+            {
+                dup = relay_json_duplicate(nodes, start,
+                                           keys + nodes[cur].len,
+                                           keys + tape->scratch_size, count);
+            }
+
             if (dup != 0) {
                 ps.at = start + nodes[dup].off;
                 ps.text = "the name occurs twice in this object";

@@ -19,6 +19,14 @@
 #define RELAY_VIEW_ASKED       1024     /* must-ask entries looked at */
 
 
+/* A place in the table of names; node 0: it is free. */
+
+typedef struct {
+    uint32_t  hash;
+    uint32_t  node;
+} relay_view_slot_t;
+
+
 /* Room in the scratch memory, as an offset: the memory may move. */
 
 relay_int_t
@@ -379,18 +387,21 @@ static unsigned
 relay_view_name_known(relay_view_ctx_t *ctx, const unsigned char *p,
     size_t len)
 {
-    size_t     slot;
-    uint32_t  *table;
+    size_t              slot;
+    uint32_t            hash;
+    relay_view_slot_t  *table;
 
     table = relay_view_scratch(ctx, ctx->table);
-    slot = relay_json_hash(p, len) & (ctx->table_size - 1);
+    hash = relay_json_hash(p, len);
+    slot = hash & (ctx->table_size - 1);
 
-    while (table[slot] != 0) {
+    while (table[slot].node != 0) {
 
-        if (relay_json_str_is(ctx->tape, ctx->doc, table[slot],
-                              (const char *) p, len))
+        if (table[slot].hash == hash
+            && relay_json_str_is(ctx->tape, ctx->doc, table[slot].node,
+                                 (const char *) p, len))
         {
-            ctx->named = table[slot];
+            ctx->named = table[slot].node;
             return 1;
         }
 
@@ -555,9 +566,10 @@ relay_view_name_add(relay_view_ctx_t *ctx, size_t v)
 int
 relay_view_index(relay_view_ctx_t *ctx)
 {
-    size_t       i, j, slot, probes, used;
-    uint32_t    *names, *table;
-    relay_str_t  s;
+    size_t              i, j, slot, probes, used;
+    uint32_t            hash, *names;
+    relay_str_t         s;
+    relay_view_slot_t  *table;
 
     if (ctx->names_n == 0) {
         return 0;
@@ -569,14 +581,15 @@ relay_view_index(relay_view_ctx_t *ctx)
         ctx->table_size *= 2;
     }
 
-    if (relay_view_room(ctx, ctx->table_size * sizeof(uint32_t), &ctx->table)
+    if (relay_view_room(ctx, ctx->table_size * sizeof(relay_view_slot_t),
+                        &ctx->table)
         != RELAY_OK)
     {
         return RELAY_VIEW_STOP;
     }
 
     memset(relay_view_scratch(ctx, ctx->table), 0,
-           ctx->table_size * sizeof(uint32_t));
+           ctx->table_size * sizeof(relay_view_slot_t));
 
     for (i = 0; i < ctx->names_n; i++) {
 
@@ -589,12 +602,14 @@ relay_view_index(relay_view_ctx_t *ctx)
 
         names = relay_view_scratch(ctx, ctx->names);
         table = relay_view_scratch(ctx, ctx->table);
-        slot = relay_json_hash(s.data, s.len) & (ctx->table_size - 1);
+        hash = relay_json_hash(s.data, s.len);
+        slot = hash & (ctx->table_size - 1);
 
-        for (probes = 0; table[slot] != 0; probes++) {
+        for (probes = 0; table[slot].node != 0; probes++) {
 
-            if (relay_json_str_is(ctx->tape, ctx->doc, table[slot],
-                                  (const char *) s.data, s.len))
+            if (table[slot].hash == hash
+                && relay_json_str_is(ctx->tape, ctx->doc, table[slot].node,
+                                     (const char *) s.data, s.len))
             {
                 break;
             }
@@ -607,8 +622,9 @@ relay_view_index(relay_view_ctx_t *ctx)
             slot = (slot + 1) & (ctx->table_size - 1);
         }
 
-        if (table[slot] == 0) {
-            table[slot] = names[i];
+        if (table[slot].node == 0) {
+            table[slot].hash = hash;
+            table[slot].node = names[i];
 
             for (j = 0; j < s.len && relay_view_id_byte(s.data[j]); j++) {
                 /* void */

@@ -64,6 +64,8 @@ my @BARS = (
      'parse + validation, times the rate of JSON.parse + ajv'],
     ['schema-allocations', 'schema', 'most', 0,
      'allocations of all validations'],
+    ['growth', 'growth', 'most', 2.5,
+     'projection, time for one byte at 8 MB, times that at 64 KB'],
     ['linearizable-static', 'linearizable', 'most', 2.5,
      'CPU per read, times nginx\'s static file'],
     ['linearizable-lua-cpu', 'linearizable', 'most', 0.333,
@@ -104,6 +106,7 @@ sub main {
 
     measure_projection() if $groups{project};
     measure_validation() if $groups{schema};
+    measure_growth() if $groups{growth};
     measure_reads(\%groups) if $groups{linearizable} || $groups{uncached};
 
     print "\n";
@@ -198,6 +201,30 @@ sub measure_projection {
 
     } else {
         $skipped{'project-simdjson'} = "libsimdjson-dev is not installed";
+    }
+}
+
+
+# What a document costs for one byte must not depend on its size or shape: the
+# worst shape counts.  What does not fit in the caches any more costs some.
+
+sub measure_growth {
+    run('cc', qw(-std=gnu11 -g -O2 -Wall -Wextra -Wpointer-arith
+                 -Wno-unused-parameter -Werror), "-I$ROOT/lib",
+        '-o', "$DIR/growth", "$ROOT/t/bench/growth.c",
+        "$ROOT/build/librelay.a", qw(-ljansson -lhiredis -lcjose -lcrypto));
+
+    my $out = output("$DIR/growth");
+
+    print "nanoseconds for one byte, tokenized and projected to three views:\n";
+    printf "  %-12s %8s %8s %8s %8s\n", qw(shape 2K 64K 8M 8M/64K);
+
+    for my $line ($out =~ /^shape (.+)$/mg) {
+        my ($name, @figures) = split / /, $line;
+
+        printf "  %-12s %8.2f %8.2f %8.2f %8.2f\n", $name, @figures;
+
+        $figures{growth} = $figures[3] if $figures[3] > ($figures{growth} // 0);
     }
 }
 
