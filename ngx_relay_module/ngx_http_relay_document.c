@@ -15,6 +15,7 @@
 
 
 #define NGX_HTTP_RELAY_DOCUMENT_ID  8192    /* bytes, of a view in the cache */
+#define NGX_HTTP_RELAY_PLACE        1024    /* bytes of a place in a document */
 
 
 static void ngx_http_relay_document_reply(ngx_http_relay_slot_t *slot,
@@ -194,6 +195,7 @@ ngx_http_relay_document_project(ngx_http_request_t *r,
     size_t                       i;
     u_char                      *p;
     int64_t                      version;
+    relay_buf_t                  place;
     relay_str_t                 *doc, s;
     const char                  *why;
     relay_json_error_t           err;
@@ -249,7 +251,22 @@ ngx_http_relay_document_project(ngx_http_request_t *r,
                            &why)
         != RELAY_OK)
     {
-        goto withheld;
+        /* names that the policy knows, and numbers: no content */
+
+        relay_buf_init(&place, NGX_HTTP_RELAY_PLACE);
+
+        (void) relay_json_pointer(&ngx_http_relay_tape, doc,
+                                  ngx_http_relay_out.fault, &place);
+
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "document of relay \"%V\" withheld: %*s%s%s",
+                      &ctx->relay, place.len,
+                      place.len ? place.data : (u_char *) "",
+                      place.len ? ": " : "", why);
+
+        relay_buf_free(&place);
+
+        return NULL;
     }
 
     why = "no memory";
