@@ -792,12 +792,28 @@ occurs(json_t *json, const char *needle)
 }
 
 
+/* A note: what is explained must be on the tape, and have a reason. */
+
+static void
+count_note(void *data, const relay_view_note_t *note)
+{
+    size_t  *notes;
+
+    notes = data;
+    (*notes)++;
+
+    assert_true(note->node < tape.n);
+    assert_true(*note->what != '\0');
+    assert_true(note->place.len != 0 || note->because.len != 0);
+}
+
+
 /* The view that the engine makes; NULL: withheld. */
 
 static json_t *
 engine(const char *data, size_t len, int view, char *text)
 {
-    size_t                i, n;
+    size_t                i, n, notes;
     json_t               *json;
     const char           *why;
     relay_int_t           rc;
@@ -817,10 +833,17 @@ engine(const char *data, size_t len, int view, char *text)
         return NULL;
     }
 
+    /* whoever listens learns of everything, and changes nothing */
+
+    notes = 0;
+    out.note = (roll(2) == 0) ? count_note : NULL;
+    out.note_data = &notes;
+
     rc = relay_view_project(policy, &s, &tape, views[view], &params, &out,
                             &why);
 
     assert_int_not_equal(rc, RELAY_ERROR);
+    assert_true(rc != RELAY_OK || out.note == NULL || notes == out.withheld);
 
     if (rc == RELAY_DECLINED) {
         assert_int_equal(out.n, 0);
