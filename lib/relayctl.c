@@ -178,16 +178,17 @@ const relayctl_command_t  relayctl_commands[] = {
     { "check", "say what a draft or a packet should still mend",
       "[--allow-draft] [--rules LIST] [--markers LIST] [--isolation METHOD] "
       "FILE | --response ANSWER FILE",
-      "Prints what there is to say of the document in FILE (-: standard input). "
-      "Of a " RELAY_PACKAGE_SCHEMA ": the notes of the extraction standard, by "
-      "area, the worst first: id, JSON pointer, a sentence. Of a "
+      "Prints what there is to say of the document in FILE (-: standard "
+      "input). Of a " RELAY_PACKAGE_SCHEMA ": the notes of the extraction "
+      "standard, by area, the worst first: id, JSON pointer, a sentence. Of a "
       RELAY_PACKET_SCHEMA ": what its rules say: the rule, whether it refuses "
-      "or warns, the place and a sentence, the first few of a rule. P1, P3, P14 "
-      "and P16 always refuse; P13 and P27 are off unless they are asked for. Of "
-      "both: text that reads like instructions to an agent, in every string. "
-      "With --response it judges what the responder sent back: its members, the "
-      "responder, the action, and that it holds no hidden state. The exit code "
-      "is 1 when something refuses, or a note is more than information.",
+      "or warns, the place and a sentence, the first few of a rule. P1, P3, "
+      "P14 and P16 always refuse; P13 and P27 are off unless they are asked "
+      "for. Of both: text that reads like instructions to an agent, in every "
+      "string. With --response it judges what the responder sent back: its "
+      "members, the responder, the action, and that it holds no hidden state. "
+      "The exit code is 1 when something refuses, or a note is more than "
+      "information.",
       "relayctl check pilot.relay.json",
       relayctl_check_options, 1, 1, 0, relayctl_check },
 

@@ -15,7 +15,7 @@
 #include "relay_view.h"
 
 
-#define VIEWS  (RELAY_VIEW_MAX - RELAY_VIEW_RECIPIENT)
+#define VIEWS  (RELAY_VIEW_PREVIEW + 1 - RELAY_VIEW_RECIPIENT)
 
 
 static relay_view_policy_t  *policy;
@@ -160,7 +160,7 @@ views(const relay_str_t *doc, json_t *value)
 
     relay_buf_init(&text, 2 * RELAY_DOCUMENT_MAX);
 
-    for (view = RELAY_VIEW_OWNER; view < RELAY_VIEW_MAX; view++) {
+    for (view = RELAY_VIEW_OWNER; view <= RELAY_VIEW_PREVIEW; view++) {
 
         for (n = 0; n < sizeof(params) / sizeof(params[0]); n++) {
 

@@ -1310,7 +1310,9 @@ properties(case_t *c, const int *key, size_t *counts)
     if ((views & (1u << RELAY_VIEW_RESPONDER))
         && (views & ((1u << RELAY_VIEW_PASS_ON)|(1u << RELAY_VIEW_PREVIEW))))
     {
-        hold(!yes && d->reason == RELAY_REASON_BAD_RECORD);
+        hold(!yes && (d->reason == RELAY_REASON_BAD_RECORD
+                      || (c->in.conceal
+                          && d->reason == RELAY_REASON_BLOCKED)));
         return;
     }
 
