@@ -163,7 +163,8 @@ ngx_http_relay_content_handler(ngx_http_request_t *r)
 
     r->headers_out.status = NGX_HTTP_OK;
 
-    return ngx_http_relay_send(r, ctx, &ngx_http_relay_json_type,
+    return ngx_http_relay_send(r, ctx, ctx->text ? &ngx_http_relay_text_type
+                                                 : &ngx_http_relay_json_type,
                                ctx->body->data, ctx->body->len);
 }
 

@@ -18,10 +18,19 @@
 #define NGX_HTTP_RELAY_PLACE        1024    /* bytes of a place in a document */
 
 
+static relay_view_policy_t *ngx_http_relay_document_policy(
+    ngx_http_relay_main_conf_t *rmcf, relay_str_t *schema);
+static void ngx_http_relay_document_responder(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
 static void ngx_http_relay_document_reply(ngx_http_relay_slot_t *slot,
     relay_resp_reply_t *reply);
 static ngx_http_relay_body_t *ngx_http_relay_document_project(
-    ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx);
+    ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
+    relay_view_policy_t *policy);
+static const char *ngx_http_relay_document_misplaced(
+    ngx_http_relay_ctx_t *ctx, relay_view_policy_t *policy, relay_str_t *doc);
+static ngx_http_relay_body_t *ngx_http_relay_document_prompt(
+    ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx, relay_str_t *doc);
 
 
 static ngx_http_relay_body_t *ngx_http_relay_document_safety(
@@ -54,6 +63,7 @@ ngx_http_relay_document_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     ngx_uint_t                   cached;
     relay_buf_t                 *key, *id;
     relay_str_t                  argv[2];
+    relay_view_policy_t         *policy;
     ngx_http_relay_snapshot_t   *ss;
     ngx_http_relay_loc_conf_t   *rlcf;
     ngx_http_relay_main_conf_t  *rmcf;
@@ -63,14 +73,18 @@ ngx_http_relay_document_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 
     ss = ctx->snapshot;
 
-    if (!relay_str_eq(&ss->head.schema,
-                      relay_view_policy_schema(rmcf->policy)))
-    {
+    policy = ngx_http_relay_document_policy(rmcf, &ss->head.schema);
+
+    if (policy == NULL) {
         ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
                       "no view policy for document type \"%V\" of relay "
                       "\"%V\"", ngx_http_ngx_str(&ss->head.schema),
                       &ctx->relay);
         return NGX_DECLINED;
+    }
+
+    if (relay_str_is(&ss->head.schema, RELAY_PACKET_SCHEMA)) {
+        ngx_http_relay_document_responder(r, ctx);
     }
 
     key = &ngx_http_relay_document_key;
@@ -107,7 +121,11 @@ ngx_http_relay_document_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     relay_buf_append_c(id, (u_char) ('0' + ctx->decision.view));
     relay_buf_append_c(id, (u_char) ('0' + ctx->decision.permission));
     relay_buf_append_c(id, (u_char) ('0' + rlcf->safety));
-    relay_buf_append_str(id, relay_view_policy_digest(rmcf->policy));
+    relay_buf_append_str(id, relay_view_policy_digest(policy));
+
+    if (ctx->decision.view == RELAY_VIEW_RESPONDER) {
+        ngx_http_relay_packet_key(r, ctx, id);
+    }
 
     if (id->failed) {
         return NGX_ERROR;
@@ -149,7 +167,7 @@ ngx_http_relay_document_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
         return NGX_DECLINED;
     }
 
-    ctx->body = ngx_http_relay_document_project(r, ctx);
+    ctx->body = ngx_http_relay_document_project(r, ctx, policy);
 
     if (ctx->body == NULL) {
         return NGX_DECLINED;
@@ -186,24 +204,60 @@ ngx_http_relay_document_reply(ngx_http_relay_slot_t *slot,
 }
 
 
+static relay_view_policy_t *
+ngx_http_relay_document_policy(ngx_http_relay_main_conf_t *rmcf,
+    relay_str_t *schema)
+{
+    ngx_uint_t             i;
+    relay_view_policy_t  **policy;
+
+    policy = rmcf->policies->elts;
+
+    for (i = 0; i < rmcf->policies->nelts; i++) {
+        if (relay_str_eq(schema, relay_view_policy_schema(policy[i]))) {
+            return policy[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+/*
+ * Who may read a packet reads it as its responder; a packet has no view for
+ * those it is passed on to, and no preview.
+ */
+
+static void
+ngx_http_relay_document_responder(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx)
+{
+    if (ctx->decision.view == RELAY_VIEW_RECIPIENT
+        || ctx->decision.view == RELAY_VIEW_LINK)
+    {
+        ctx->decision.view = RELAY_VIEW_RESPONDER;
+    }
+
+    ctx->isolation = ctx->snapshot->head.isolation;
+    ctx->text = (ctx->decision.view == RELAY_VIEW_RESPONDER)
+                && ngx_http_relay_packet_text(r);
+}
+
+
 /* NULL: withheld; the cause was logged. */
 
 static ngx_http_relay_body_t *
 ngx_http_relay_document_project(ngx_http_request_t *r,
-    ngx_http_relay_ctx_t *ctx)
+    ngx_http_relay_ctx_t *ctx, relay_view_policy_t *policy)
 {
-    size_t                       i;
-    u_char                      *p;
-    int64_t                      version;
-    relay_buf_t                  place;
-    relay_str_t                 *doc, s;
-    const char                  *why;
-    relay_json_error_t           err;
-    relay_view_params_t          params;
-    ngx_http_relay_body_t       *body;
-    ngx_http_relay_main_conf_t  *rmcf;
-
-    rmcf = ngx_http_get_module_main_conf(r, ngx_http_relay_module);
+    size_t                  i;
+    u_char                 *p;
+    relay_buf_t             place;
+    relay_str_t            *doc, s;
+    const char             *why;
+    relay_json_error_t      err;
+    relay_view_params_t     params;
+    ngx_http_relay_body_t  *body;
 
     doc = &ctx->document;
 
@@ -218,27 +272,33 @@ ngx_http_relay_document_project(ngx_http_request_t *r,
         return NULL;
     }
 
-    /* a document under another's key, or another version, is nobody's */
+    why = ngx_http_relay_document_misplaced(ctx, policy, doc);
 
-    why = "its id is not the relay's";
-
-    i = relay_json_get(&ngx_http_relay_tape, doc, 0, "id", 2);
-
-    if (i == 0 || !relay_json_str_is(&ngx_http_relay_tape, doc, i,
-                                     (char *) ctx->relay.data, ctx->relay.len))
-    {
+    if (why != NULL) {
         goto withheld;
     }
 
-    why = "its version is not the one it is stored under";
-
-    i = relay_json_get(&ngx_http_relay_tape, doc, 0, "version", 7);
-
-    if (i == 0
-        || relay_json_int(&ngx_http_relay_tape, doc, i, &version) != RELAY_OK
-        || version != ctx->decision.version)
+    if (ctx->decision.view == RELAY_VIEW_RESPONDER
+        && relay_str_is(relay_view_policy_schema(policy), RELAY_PACKET_SCHEMA))
     {
-        goto withheld;
+        switch (ngx_http_relay_packet_check(r, ctx, doc, &ngx_http_relay_tape))
+        {
+
+        case NGX_OK:
+            break;
+
+        case NGX_DECLINED:
+            why = "a rule refuses it";
+            goto withheld;
+
+        default:
+            why = "no memory";
+            goto withheld;
+        }
+
+        if (ctx->text) {
+            return ngx_http_relay_document_prompt(r, ctx, doc);
+        }
     }
 
     params.now = ngx_http_relay_store_now(ctx);
@@ -246,7 +306,7 @@ ngx_http_relay_document_project(ngx_http_request_t *r,
 
     why = "no memory";
 
-    if (relay_view_project(rmcf->policy, doc, &ngx_http_relay_tape,
+    if (relay_view_project(policy, doc, &ngx_http_relay_tape,
                            ctx->decision.view, &params, &ngx_http_relay_out,
                            &why)
         != RELAY_OK)
@@ -306,6 +366,116 @@ withheld:
                   "document of relay \"%V\" withheld: %s", &ctx->relay, why);
 
     return NULL;
+}
+
+
+/* A document under another's key, or another version, is nobody's. */
+
+static const char *
+ngx_http_relay_document_misplaced(ngx_http_relay_ctx_t *ctx,
+    relay_view_policy_t *policy, relay_str_t *doc)
+{
+    size_t      i;
+    int64_t     version;
+    ngx_uint_t  packet;
+
+    packet = relay_str_is(relay_view_policy_schema(policy),
+                          RELAY_PACKET_SCHEMA);
+
+    i = packet ? relay_json_get(&ngx_http_relay_tape, doc, 0, "packet_id", 9)
+               : relay_json_get(&ngx_http_relay_tape, doc, 0, "id", 2);
+
+    if (i == 0 || !relay_json_str_is(&ngx_http_relay_tape, doc, i,
+                                     (char *) ctx->relay.data, ctx->relay.len))
+    {
+        return "its id is not the relay's";
+    }
+
+    /* a packet is never changed: it does not say which version it is */
+
+    if (packet) {
+        return NULL;
+    }
+
+    i = relay_json_get(&ngx_http_relay_tape, doc, 0, "version", 7);
+
+    if (i == 0
+        || relay_json_int(&ngx_http_relay_tape, doc, i, &version) != RELAY_OK
+        || version != ctx->decision.version)
+    {
+        return "its version is not the one it is stored under";
+    }
+
+    return NULL;
+}
+
+
+/*
+ * The responder's view as text: all else is withheld, whatever it is.  The
+ * prompt is what the packet's owner had it be: it is searched, never changed.
+ */
+
+static ngx_http_relay_body_t *
+ngx_http_relay_document_prompt(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx, relay_str_t *doc)
+{
+    relay_buf_t                 prompt;
+    relay_str_t                 s;
+    relay_quality_safety_t      found;
+    ngx_http_relay_body_t      *body;
+    ngx_http_relay_loc_conf_t  *rlcf;
+
+    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
+
+    relay_buf_init(&prompt, RELAY_DOCUMENT_MAX);
+
+    body = NULL;
+    ngx_memzero(&found, sizeof(relay_quality_safety_t));
+
+    if (relay_packet_prompt(doc, &ngx_http_relay_tape, &prompt) != RELAY_OK) {
+        goto failed;
+    }
+
+    relay_buf_str(&prompt, &s);
+
+    if (rlcf->safety != NGX_HTTP_RELAY_SAFETY_OFF
+        && relay_quality_safety_text(&s, NULL, &found) != RELAY_OK)
+    {
+        goto failed;
+    }
+
+    if (rlcf->safety == NGX_HTTP_RELAY_SAFETY_BLOCK
+        && (found.kinds & RELAY_SAFETY_BLOCKED))
+    {
+        ctx->safety = found.kinds;
+        goto done;
+    }
+
+    body = ngx_http_relay_body_create(prompt.len, r->connection->log);
+    if (body == NULL) {
+        goto failed;
+    }
+
+    ngx_memcpy(body->data, prompt.data, prompt.len);
+
+    body->withheld = ngx_http_relay_tape.nodes[0].count - 1;
+    body->safety = found.kinds;
+
+    relay_digest(&s, body->digest);
+
+    goto done;
+
+failed:
+
+    ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                  "document of relay \"%V\" withheld: no memory for its "
+                  "prompt", &ctx->relay);
+
+done:
+
+    relay_buf_free(&prompt);
+
+    return body;
 }
 
 

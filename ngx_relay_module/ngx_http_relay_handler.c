@@ -382,6 +382,13 @@ ngx_http_relay_lookup(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
         return ngx_http_relay_refuse(r, ctx, RELAY_REASON_STORE_UNAVAILABLE);
     }
 
+    ngx_http_relay_body_release(ctx->body);
+
+    ctx->body = NULL;
+    ctx->document_asked = 0;
+    ctx->document.len = 0;
+    ctx->safety = 0;
+    ctx->text = 0;
     ctx->failed = 0;
 
     rc = ngx_http_relay_records_lookup(r, ctx, fresh);
@@ -488,6 +495,12 @@ ngx_http_relay_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
         return ngx_http_relay_wait(r, ctx, NGX_HTTP_RELAY_DOCUMENT);
     }
 
+    /* there may be another version since */
+
+    if (rc == NGX_DECLINED && ctx->remembered) {
+        return ngx_http_relay_lookup(r, ctx, 1);
+    }
+
     if (rc == NGX_DECLINED) {
         return ngx_http_relay_refuse(r, ctx,
                                      ctx->safety ? RELAY_REASON_SAFETY
@@ -521,10 +534,6 @@ ngx_http_relay_served(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     }
 
     /* "stale", "expired": decided afresh on what is there now */
-
-    ngx_http_relay_body_release(ctx->body);
-    ctx->body = NULL;
-    ctx->document_asked = 0;
 
     return ngx_http_relay_lookup(r, ctx, 1);
 }

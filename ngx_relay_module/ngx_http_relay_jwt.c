@@ -355,7 +355,7 @@ static size_t
 ngx_http_relay_identity_len(relay_identity_t *id)
 {
     return id->issuer.len + id->subject.len + id->email.len + id->name.len
-           + id->client.len;
+           + id->client.len + id->isolation.len;
 }
 
 
@@ -369,7 +369,8 @@ ngx_http_relay_identity_copy(relay_identity_t *dst, relay_identity_t *src,
     p = ngx_http_relay_identity_str(&dst->subject, p);
     p = ngx_http_relay_identity_str(&dst->email, p);
     p = ngx_http_relay_identity_str(&dst->name, p);
-    (void) ngx_http_relay_identity_str(&dst->client, p);
+    p = ngx_http_relay_identity_str(&dst->client, p);
+    (void) ngx_http_relay_identity_str(&dst->isolation, p);
 }
 
 

@@ -342,6 +342,20 @@ ngx_http_relay_jwt_param(ngx_conf_t *cf, ngx_http_relay_jwt_t *jwt,
         return NGX_OK;
     }
 
+    if (ngx_http_relay_jwt_is(param, "isolation=", &value)) {
+
+        if (value.len == 0 || jwt->policy.isolation != NULL) {
+            return ngx_http_relay_jwt_invalid(cf, param,
+                                              "once, the claim that says how "
+                                              "the caller is isolated, as in "
+                                              "\"isolation=isolation\"");
+        }
+
+        jwt->policy.isolation = (char *) value.data;
+
+        return NGX_OK;
+    }
+
     if (ngx_http_relay_jwt_is(param, "email=", &value)) {
 
         if (!relay_str_is(&value, "trusted")
@@ -398,10 +412,11 @@ ngx_http_relay_jwt_param(ngx_conf_t *cf, ngx_http_relay_jwt_t *jwt,
 
     return ngx_http_relay_jwt_invalid(cf, param,
                                       "one of \"issuer=\", \"audience=\", "
-                                      "\"leeway=\", \"typ=\" and \"email=\", "
-                                      "which judge \"iss\", \"aud\", \"exp\", "
-                                      "\"nbf\", \"typ\" and "
-                                      "\"email_verified\", or with \"uri=\" "
+                                      "\"leeway=\", \"typ=\", \"email=\" and "
+                                      "\"isolation=\", which judge \"iss\", "
+                                      "\"aud\", \"exp\", \"nbf\", \"typ\", "
+                                      "\"email_verified\" and a claim of "
+                                      "yours, or with \"uri=\" "
                                       "of \"refresh=\", \"stale=\", "
                                       "\"cooldown=\" and \"timeout=\"");
 }

@@ -60,7 +60,7 @@ static ngx_http_complex_value_t *ngx_http_relay_complex_value(ngx_conf_t *cf,
 
 static ngx_int_t ngx_http_relay_preconfiguration(ngx_conf_t *cf);
 static ngx_int_t ngx_http_relay_init(ngx_conf_t *cf);
-static ngx_int_t ngx_http_relay_init_policy(ngx_conf_t *cf,
+static ngx_int_t ngx_http_relay_init_policies(ngx_conf_t *cf,
     ngx_http_relay_main_conf_t *rmcf);
 static void ngx_http_relay_policy_cleanup(void *data);
 static void *ngx_http_relay_create_main_conf(ngx_conf_t *cf);
@@ -203,6 +203,13 @@ static ngx_command_t  ngx_http_relay_commands[] = {
       ngx_conf_set_flag_slot,
       NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_relay_loc_conf_t, package),
+      NULL },
+
+    { ngx_string("relay_packet_rules"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
+      ngx_http_relay_set_packet_rules,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
       NULL },
 
     { ngx_string("relay_view"),
@@ -392,7 +399,7 @@ ngx_http_relay_create_main_conf(ngx_conf_t *cf)
      * set by ngx_pcalloc():
      *
      *     conf->zone = NULL;
-     *     conf->policy = NULL;
+     *     conf->policies = NULL;
      *     conf->process = { 0, NULL };
      *     conf->sequence = 0;
      *     conf->enabled = 0;
@@ -437,6 +444,7 @@ ngx_http_relay_create_loc_conf(ngx_conf_t *cf)
     conf->redis = NGX_CONF_UNSET_PTR;
     conf->jwt = NGX_CONF_UNSET_PTR;
     conf->vouched = NGX_CONF_UNSET_PTR;
+    conf->packet = NGX_CONF_UNSET_PTR;
     conf->accept = NGX_CONF_UNSET_UINT;
     conf->anyone_view = NGX_CONF_UNSET_UINT;
     conf->view = NGX_CONF_UNSET_UINT;
@@ -469,6 +477,7 @@ ngx_http_relay_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_str_value(conf->prefix, prev->prefix, RELAY_KEYS_PREFIX);
     ngx_conf_merge_ptr_value(conf->jwt, prev->jwt, NULL);
     ngx_conf_merge_ptr_value(conf->vouched, prev->vouched, NULL);
+    ngx_conf_merge_ptr_value(conf->packet, prev->packet, NULL);
     ngx_conf_merge_uint_value(conf->accept, prev->accept, RELAY_ACCEPT_AUTO);
     ngx_conf_merge_uint_value(conf->anyone_view, prev->anyone_view,
                               RELAY_VIEW_LINK);
@@ -1007,49 +1016,71 @@ ngx_http_relay_init(ngx_conf_t *cf)
         *h = phase[i].handler;
     }
 
-    return ngx_http_relay_init_policy(cf, rmcf);
+    return ngx_http_relay_init_policies(cf, rmcf);
 }
 
 
+/* One view policy for each document type. */
+
 static ngx_int_t
-ngx_http_relay_init_policy(ngx_conf_t *cf, ngx_http_relay_main_conf_t *rmcf)
+ngx_http_relay_init_policies(ngx_conf_t *cf, ngx_http_relay_main_conf_t *rmcf)
 {
-    relay_buf_t          err;
-    const relay_str_t   *text;
-    ngx_pool_cleanup_t  *cln;
+    ngx_uint_t             i, n;
+    relay_buf_t            err;
+    const relay_str_t     *text;
+    ngx_pool_cleanup_t    *cln;
+    relay_view_policy_t  **policy;
 
-    text = relay_view_policy_text(RELAY_PACKAGE_SCHEMA);
+    static const char  *schemas[] = {
+        RELAY_PACKAGE_SCHEMA,
+        RELAY_PACKET_SCHEMA
+    };
 
-    if (text == NULL) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "no view policy of \"%s\" is built in",
-                           RELAY_PACKAGE_SCHEMA);
+    n = sizeof(schemas) / sizeof(schemas[0]);
+
+    rmcf->policies = ngx_array_create(cf->pool, n,
+                                      sizeof(relay_view_policy_t *));
+    if (rmcf->policies == NULL) {
         return NGX_ERROR;
     }
 
-    cln = ngx_pool_cleanup_add(cf->pool, 0);
-    if (cln == NULL) {
-        return NGX_ERROR;
+    for (i = 0; i < n; i++) {
+
+        text = relay_view_policy_text(schemas[i]);
+
+        if (text == NULL) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "no view policy of \"%s\" is built in",
+                               schemas[i]);
+            return NGX_ERROR;
+        }
+
+        policy = ngx_array_push(rmcf->policies);
+        cln = ngx_pool_cleanup_add(cf->pool, 0);
+
+        if (policy == NULL || cln == NULL) {
+            return NGX_ERROR;
+        }
+
+        relay_buf_init(&err, NGX_HTTP_RELAY_ERROR_MAX);
+
+        *policy = relay_view_compile(text, &err);
+
+        if (*policy == NULL) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "the view policy of \"%s\" cannot be used: %*s",
+                               schemas[i], err.len, err.data);
+        }
+
+        relay_buf_free(&err);
+
+        if (*policy == NULL) {
+            return NGX_ERROR;
+        }
+
+        cln->handler = ngx_http_relay_policy_cleanup;
+        cln->data = *policy;
     }
-
-    relay_buf_init(&err, NGX_HTTP_RELAY_ERROR_MAX);
-
-    rmcf->policy = relay_view_compile(text, &err);
-
-    if (rmcf->policy == NULL) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "the view policy of \"%s\" cannot be used: %*s",
-                           RELAY_PACKAGE_SCHEMA, err.len, err.data);
-    }
-
-    relay_buf_free(&err);
-
-    if (rmcf->policy == NULL) {
-        return NGX_ERROR;
-    }
-
-    cln->handler = ngx_http_relay_policy_cleanup;
-    cln->data = rmcf->policy;
 
     return NGX_OK;
 }

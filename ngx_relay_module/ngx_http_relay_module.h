@@ -23,6 +23,7 @@
 #include "relay_jwt.h"
 #include "relay_keys.h"
 #include "relay_link.h"
+#include "relay_packet.h"
 #include "relay_quality.h"
 #include "relay_receipt.h"
 #include "relay_view.h"
@@ -92,11 +93,19 @@ typedef struct {
 } ngx_http_relay_vouched_t;
 
 
+/* relay_packet_rules: what they lead to, and what tells them from others */
+
+typedef struct {
+    relay_packet_rules_t         rules;
+    u_char                       digest[RELAY_DIGEST_LEN];
+} ngx_http_relay_packet_rules_t;
+
+
 typedef struct {
     ngx_array_t                  redis;     /* ngx_http_relay_redis_conf_t * */
     ngx_array_t                  jwks;      /* ngx_http_relay_jwks_conf_t * */
     ngx_shm_zone_t              *zone;      /* view cache, or NULL */
-    relay_view_policy_t         *policy;    /* relay.context-package.v1 */
+    ngx_array_t                 *policies;  /* relay_view_policy_t * */
     ngx_str_t                    process;   /* receipt ids of this process */
     uint64_t                     sequence;
     ngx_uint_t                   enabled;   /* some location has relay_link */
@@ -109,6 +118,7 @@ typedef struct {
     ngx_str_t                    prefix;
     ngx_array_t                 *jwt;           /* ngx_http_relay_jwt_t */
     ngx_http_relay_vouched_t    *vouched;
+    ngx_http_relay_packet_rules_t  *packet;     /* NULL: the defaults */
     ngx_uint_t                   accept;        /* relay_accept_e */
     ngx_uint_t                   anyone_view;   /* relay_view_e */
     ngx_uint_t                   view;          /* relay_view_e, NONE: any */
@@ -186,6 +196,7 @@ struct ngx_http_relay_ctx_s {
     ngx_str_t                    relay;     /* id */
     ngx_str_t                    receipt;   /* id of the receipt */
     ngx_str_t                    grant;     /* id of the grant */
+    relay_str_t                  isolation; /* that a packet's head asks for */
 
     ngx_http_relay_redis_cmd_t  *cmds[16];  /* outstanding, or NULL */
     ngx_uint_t                   pending;
@@ -214,6 +225,7 @@ struct ngx_http_relay_ctx_s {
     unsigned                     waiting:1;
     unsigned                     recorded:1;    /* serve.lua took the receipt */
     unsigned                     dry_run:1;     /* nothing is enforced */
+    unsigned                     text:1;        /* the view is plain text */
     unsigned                     emitting:1;    /* our header is on its way */
     unsigned                     emitted:1;     /* our header was sent */
     unsigned                     logged:1;
@@ -423,6 +435,26 @@ void ngx_http_relay_store_cancel(ngx_http_relay_ctx_t *ctx);
 
 /* Milliseconds of a clock that is never set back, read afresh. */
 ngx_msec_t ngx_http_relay_monotonic(void);
+
+
+/* ngx_http_relay_packet.c */
+
+char *ngx_http_relay_set_packet_rules(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+
+/* Appends to the key of a cached view what a packet's depends on besides. */
+void ngx_http_relay_packet_key(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx, relay_buf_t *key);
+
+/*
+ * The rules, and P26.  NGX_OK; NGX_DECLINED: refused, the rules were logged;
+ * NGX_ERROR: no memory.
+ */
+ngx_int_t ngx_http_relay_packet_check(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx, relay_str_t *doc, relay_json_tape_t *tape);
+
+/* Whether the client gets the prompt as text, not the packet as JSON. */
+ngx_uint_t ngx_http_relay_packet_text(ngx_http_request_t *r);
 
 
 /* ngx_http_relay_cache.c: the shared view cache */

@@ -714,7 +714,7 @@ ngx_http_relay_records_reply(ngx_http_relay_slot_t *slot,
     ngx_uint_t                  i, n;
     relay_buf_t                 buf;
     relay_int_t                 rc;
-    relay_str_t                *strings[8];
+    relay_str_t                *strings[9];
     const char                 *field;
     relay_grant_t              *grant;
     ngx_http_relay_ctx_t       *ctx;
@@ -736,6 +736,7 @@ ngx_http_relay_records_reply(ngx_http_relay_slot_t *slot,
         strings[n++] = &ss->head.owner_iss;
         strings[n++] = &ss->head.owner_sub;
         strings[n++] = &ss->head.owner_email;
+        strings[n++] = &ss->head.isolation;
         break;
 
     case NGX_HTTP_RELAY_LINK:
