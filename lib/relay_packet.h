@@ -25,7 +25,11 @@
 #define RELAY_PACKET_REPORTED  8    /* findings kept of one rule */
 
 /* bytes of all that one rule looks for in a prompt; more is a finding */
-#define RELAY_PACKET_SOUGHT    (64 * 1024)
+#define RELAY_PACKET_SOUGHT      (64 * 1024)
+
+/* bytes of one text as it is compared, and of all; more does not pass (P1) */
+#define RELAY_PACKET_FOLDED      (4 * 1024 * 1024)
+#define RELAY_PACKET_FOLDED_ALL  (16 * 1024 * 1024)
 
 
 typedef enum {
@@ -157,8 +161,8 @@ const relay_str_t *relay_packet_rule_name(unsigned rule);
  * in each case.  Of one rule, RELAY_PACKET_REPORTED findings are kept.
  *
  * The time is linear in the packet's bytes; the memory that it takes for the
- * while is bounded by 16 MiB for a text's folded form and 10 MiB for what is
- * looked for in it.
+ * while is bounded by that of two folded texts and 10 MiB for what is looked
+ * for in them.
  */
 relay_int_t relay_packet_gate(const relay_packet_rules_t *rules,
     const relay_str_t *doc, const relay_json_tape_t *tape,

@@ -14,7 +14,6 @@
 #include "relay_match.h"
 
 
-#define RELAY_PACKET_FOLDED    (16 * 1024 * 1024)   /* bytes of one text */
 
 
 /* the forms in which a text is compared with the prompt */
@@ -41,6 +40,7 @@ typedef struct {
     relay_buf_t                  decoded;
     relay_buf_t                  folded;
 
+    size_t                       bytes;         /* folded in all */
     relay_match_t                match;         /* what is sought */
     relay_packet_form_e          form;
     unsigned                     asked:1;       /* it has been looked for */
@@ -416,8 +416,31 @@ relay_packet_folded(relay_packet_gate_t *g, relay_packet_form_e form,
 
     relay_buf_reset(mem);
 
-    if (relay_packet_fold(s, form == RELAY_PACKET_WORDS, mem) != RELAY_OK) {
+    if (g->bytes > RELAY_PACKET_FOLDED_ALL) {
+        s->len = 0;
+        return 0;
+    }
+
+    switch (relay_packet_fold(s, form == RELAY_PACKET_WORDS, mem)) {
+
+    case RELAY_OK:
+        break;
+
+    case RELAY_DECLINED:
+        g->bytes = RELAY_PACKET_FOLDED_ALL;
+        break;
+
+    default:
         g->failed = 1;
+        s->len = 0;
+        return 0;
+    }
+
+    g->bytes += mem->len + 1;
+
+    if (g->bytes > RELAY_PACKET_FOLDED_ALL) {
+        relay_packet_find(g, 1, 0, "the texts are too large to be compared");
+        s->len = 0;
         return 0;
     }
 

@@ -284,7 +284,7 @@ relay_packet_answer_markers(relay_packet_answer_t *a)
 
     relay_match_init(&match, 1024);
     relay_buf_init(&text, RELAY_DOCUMENT_MAX);
-    relay_buf_init(&folded, 2 * RELAY_DOCUMENT_MAX);
+    relay_buf_init(&folded, RELAY_PACKET_FOLDED);
 
     rc = RELAY_ERROR;
 
@@ -308,12 +308,21 @@ relay_packet_answer_markers(relay_packet_answer_t *a)
         relay_buf_reset(&folded);
 
         if (relay_json_str_decode(a->tape, a->doc, i, &text) != RELAY_OK) {
+            rc = RELAY_ERROR;
             goto done;
         }
 
         relay_buf_str(&text, &s);
 
-        if (relay_packet_fold(&s, 0, &folded) != RELAY_OK) {
+        rc = relay_packet_fold(&s, 0, &folded);
+
+        if (rc == RELAY_DECLINED) {
+            relay_packet_fault(a, "marker", i,
+                               "this is too large to be looked at");
+            goto done;
+        }
+
+        if (rc != RELAY_OK) {
             goto done;
         }
 
@@ -333,5 +342,7 @@ done:
     relay_buf_free(&text);
     relay_buf_free(&folded);
 
-    return rc;
+    /* what was found is in the result */
+
+    return (rc == RELAY_DECLINED) ? RELAY_OK : rc;
 }

@@ -94,7 +94,8 @@ relay_uint_t relay_packet_label(const relay_str_t *label);
  * Appends a UTF-8 text as it is compared: case-folded, compatibility
  * characters resolved, without marks and without characters that nobody sees.
  * With words, each run of whatever is no letter and no digit is one space, at
- * both ends none.  RELAY_DECLINED: this is no UTF-8; RELAY_ERROR.
+ * both ends none.  RELAY_DECLINED: this is no UTF-8, or out is full;
+ * RELAY_ERROR.
  */
 relay_int_t relay_packet_fold(const relay_str_t *s, relay_uint_t words,
     relay_buf_t *out);

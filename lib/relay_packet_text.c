@@ -33,6 +33,10 @@ relay_packet_class(utf8proc_int32_t c)
 {
     const utf8proc_property_t  *property;
 
+    if (c >= 'a' && c <= 'z') {
+        return RELAY_PACKET_WORD;
+    }
+
     property = utf8proc_get_property(c);
 
     if (property->ignorable) {
@@ -76,13 +80,13 @@ relay_int_t
 relay_packet_fold(const relay_str_t *s, relay_uint_t words, relay_buf_t *out)
 {
     int                    boundary;
-    size_t                 start;
+    size_t                 start, len;
     unsigned               gap;
     utf8proc_int32_t       c, cps[RELAY_PACKET_EXPANDED];
     utf8proc_ssize_t       n, i;
     const unsigned char   *p, *last;
     relay_packet_class_e   class;
-    utf8proc_uint8_t       utf8[4];
+    utf8proc_uint8_t       utf8[5 * RELAY_PACKET_EXPANDED];
 
     start = out->len;
     p = s->data;
@@ -91,28 +95,30 @@ relay_packet_fold(const relay_str_t *s, relay_uint_t words, relay_buf_t *out)
 
     while (p < last) {
 
-        n = utf8proc_iterate(p, last - p, &c);
-        if (n <= 0) {
-            return RELAY_DECLINED;
-        }
-
-        p += n;
-
-        if (c < 0x80) {
-            cps[0] = (c >= 'A' && c <= 'Z') ? c | 0x20 : c;
+        if (*p < 0x80) {
+            cps[0] = (*p >= 'A' && *p <= 'Z') ? *p | 0x20 : *p;
             n = 1;
+            p++;
 
         } else {
+            n = utf8proc_iterate(p, last - p, &c);
+            if (n <= 0) {
+                return RELAY_DECLINED;
+            }
+
+            p += n;
             boundary = 0;
 
             n = utf8proc_decompose_char(c, cps, RELAY_PACKET_EXPANDED,
                                         UTF8PROC_COMPAT|UTF8PROC_DECOMPOSE
                                         |UTF8PROC_CASEFOLD, &boundary);
+
+            if (n < 0 || n > RELAY_PACKET_EXPANDED) {
+                return RELAY_DECLINED;
+            }
         }
 
-        if (n < 0 || n > RELAY_PACKET_EXPANDED) {
-            return RELAY_DECLINED;
-        }
+        len = 0;
 
         for (i = 0; i < n; i++) {
 
@@ -127,17 +133,25 @@ relay_packet_fold(const relay_str_t *s, relay_uint_t words, relay_buf_t *out)
                 continue;
             }
 
-            if (gap && out->len > start) {
-                (void) relay_buf_append_c(out, ' ');
+            if (gap && out->len + len > start) {
+                utf8[len++] = ' ';
             }
 
             gap = 0;
 
-            (void) relay_buf_append(out, utf8,
-                                    utf8proc_encode_char(cps[i], utf8));
+            if (cps[i] < 0x80) {
+                utf8[len++] = (utf8proc_uint8_t) cps[i];
+
+            } else {
+                len += utf8proc_encode_char(cps[i], utf8 + len);
+            }
         }
 
-        if (out->failed) {
+        if (len > out->max - out->len) {
+            return RELAY_DECLINED;
+        }
+
+        if (len != 0 && relay_buf_append(out, utf8, len) != RELAY_OK) {
             return RELAY_ERROR;
         }
     }

@@ -1219,8 +1219,35 @@ test_hostile(void **state)
     clean();
 
     load();
-    fill(PROMPT, "\xef\xb7\xba", 300000);
+    fill(PROMPT, "\xef\xb7\xba", 100000);
     clean();
+
+    load();
+    fill(PROMPT, "\xef\xb7\xba", 300000);
+    assert_int_equal(gate(1), RELAY_DECLINED);
+    assert_int_equal(result.rule, 1);
+    assert_int_equal(result.refused, 1);
+
+    load();
+
+    for (i = 0; i < 12; i++) {
+        add("/visible_context/observed_event/visibility_notes", ",\"x\"");
+        snprintf(pointer, sizeof(pointer),
+                 "/visible_context/observed_event/visibility_notes/%zu", i + 1);
+        fill(pointer, "\xef\xb7\xba", 40000);
+    }
+
+    clean();
+
+    for (i = 0; i < 12; i++) {
+        snprintf(pointer, sizeof(pointer),
+                 "/visible_context/observed_event/visibility_notes/%zu", i + 1);
+        fill(pointer, "\xef\xb7\xba", 10000);
+    }
+
+    assert_int_equal(gate(1), RELAY_DECLINED);
+    assert_int_equal(result.rule, 1);
+    assert_int_equal(result.refused, 1);
 
     /* very many strings, each looked at */
 
@@ -1255,6 +1282,7 @@ folded(const char *text, relay_uint_t words, const char *expected)
 static void
 test_fold(void **state)
 {
+    relay_buf_t  small;
     relay_str_t  s;
 
     folded("", 1, "");
@@ -1276,6 +1304,11 @@ test_fold(void **state)
     folded("\xf0\x9d\x90\x80", 1, "a");
     folded("\xea\xb0\x80", 1, "\xe1\x84\x80\xe1\x85\xa1");
     folded("x\xc2\xb2", 1, "x2");
+
+    relay_buf_init(&small, 3);
+    relay_str_set(&s, "abcd");
+    assert_int_equal(relay_packet_fold(&s, 1, &small), RELAY_DECLINED);
+    relay_buf_free(&small);
 
     s.data = (unsigned char *) "a\xff";
     s.len = 2;
