@@ -115,7 +115,7 @@ relayctl_packet_markers(relayctl_t *ctl, relay_packet_rules_t *rules)
 }
 
 
-/* That a packet meets its schema is not looked at here. */
+/* The whole schema is not looked at here, only what the rules rest on. */
 
 static relay_int_t
 relayctl_packet_gate(relayctl_t *ctl, relayctl_document_t *d,

@@ -175,8 +175,8 @@ ngx_http_relay_packet_asked(ngx_http_relay_loc_conf_t *rlcf,
 
 
 /*
- * That a packet meets its schema is seen to when it is published: its types are
- * looked at again here, and what the view's policy does not know is dropped.
+ * The whole schema is not looked at here: the rules check the types of what
+ * they rest on, and what the view's policy does not know is dropped.
  */
 
 ngx_int_t
