@@ -14,8 +14,6 @@
 #include "relay_match.h"
 
 
-
-
 /* the forms in which a text is compared with the prompt */
 
 typedef enum {
@@ -49,18 +47,9 @@ typedef struct {
 } relay_packet_gate_t;
 
 
-typedef struct {
-    relay_packet_action_e        action;
-    unsigned                     fixed;         /* it always refuses */
-    relay_str_t                  name;
-} relay_packet_rule_t;
-
-
 typedef void (*relay_packet_seek_pt)(relay_packet_gate_t *g);
 
 
-static relay_packet_action_e relay_packet_action(relay_packet_gate_t *g,
-    unsigned rule);
 static void relay_packet_find(relay_packet_gate_t *g, unsigned rule,
     size_t node, const char *text);
 static void relay_packet_decoded(relay_packet_gate_t *g, size_t v,
@@ -95,45 +84,6 @@ static void relay_packet_visible(relay_packet_gate_t *g);
 static void relay_packet_forbidden(relay_packet_gate_t *g);
 
 
-static const relay_packet_rule_t  relay_packet_rules[RELAY_PACKET_RULES] = {
-    { RELAY_PACKET_OFF, 0, relay_null_string },
-    { RELAY_PACKET_REFUSE, 1, relay_string("P1") },
-    { RELAY_PACKET_REFUSE, 0, relay_string("P2") },
-    { RELAY_PACKET_REFUSE, 1, relay_string("P3") },
-    { RELAY_PACKET_REFUSE, 0, relay_string("P4") },
-    { RELAY_PACKET_REFUSE, 0, relay_string("P5") },
-    { RELAY_PACKET_REFUSE, 0, relay_string("P6") },
-    { RELAY_PACKET_REFUSE, 0, relay_string("P7") },
-    { RELAY_PACKET_WARN, 0, relay_string("P8") },
-    { RELAY_PACKET_WARN, 0, relay_string("P9") },
-    { RELAY_PACKET_REFUSE, 0, relay_string("P10") },
-    { RELAY_PACKET_REFUSE, 0, relay_string("P11") },
-    { RELAY_PACKET_REFUSE, 0, relay_string("P12") },
-    { RELAY_PACKET_OFF, 0, relay_string("P13") },
-    { RELAY_PACKET_REFUSE, 1, relay_string("P14") },
-    { RELAY_PACKET_REFUSE, 0, relay_string("P15") },
-    { RELAY_PACKET_REFUSE, 1, relay_string("P16") },
-    { RELAY_PACKET_REFUSE, 0, relay_string("P17") },
-    { RELAY_PACKET_REFUSE, 0, relay_string("P18") },
-    { RELAY_PACKET_WARN, 0, relay_string("P19") },
-    { RELAY_PACKET_OFF, 0, relay_null_string },
-    { RELAY_PACKET_REFUSE, 0, relay_string("P21") },
-    { RELAY_PACKET_WARN, 0, relay_string("P22") },
-    { RELAY_PACKET_WARN, 0, relay_string("P23") },
-    { RELAY_PACKET_WARN, 0, relay_string("P24") },
-    { RELAY_PACKET_WARN, 0, relay_string("P25") },
-    { RELAY_PACKET_OFF, 0, relay_null_string },
-    { RELAY_PACKET_OFF, 0, relay_string("P27") }
-};
-
-/* in the order of relay_packet_action_e */
-
-static const relay_str_t  relay_packet_action_names[] = {
-    relay_string("off"),
-    relay_string("warn"),
-    relay_string("refuse")
-};
-
 static const char  relay_packet_too_much[] =
     "there is too much to look for in the prompt";
 
@@ -147,109 +97,12 @@ static const relay_str_t  relay_packet_state_markers[] = {
     relay_null_string
 };
 
-static const relay_str_t  relay_packet_default_markers[] = {
-    relay_string("coordinator_decision.rationale"),
-    relay_string("future_branch_plans")
-};
-
 static const relay_str_t  relay_packet_folders[] = {
     relay_string("examples/"),
     relay_string("experiments/"),
     relay_string("state/"),
     relay_null_string
 };
-
-
-void
-relay_packet_rules_init(relay_packet_rules_t *rules)
-{
-    unsigned  i;
-
-    memset(rules, 0, sizeof(relay_packet_rules_t));
-
-    for (i = 0; i < RELAY_PACKET_RULES; i++) {
-        rules->action[i] = relay_packet_rules[i].action;
-    }
-
-    rules->markers = relay_packet_default_markers;
-    rules->nmarkers = sizeof(relay_packet_default_markers)
-                      / sizeof(relay_packet_default_markers[0]);
-}
-
-
-relay_int_t
-relay_packet_rules_set(relay_packet_rules_t *rules, const relay_str_t *name,
-    relay_packet_action_e action)
-{
-    unsigned  i;
-
-    if (name->len == 0) {
-        return RELAY_DECLINED;
-    }
-
-    for (i = 0; i < RELAY_PACKET_RULES; i++) {
-
-        if (!relay_str_eq(name, &relay_packet_rules[i].name)) {
-            continue;
-        }
-
-        if (action > RELAY_PACKET_REFUSE
-            || (relay_packet_rules[i].fixed && action != RELAY_PACKET_REFUSE))
-        {
-            return RELAY_DECLINED;
-        }
-
-        rules->action[i] = action;
-
-        return RELAY_OK;
-    }
-
-    return RELAY_DECLINED;
-}
-
-
-relay_int_t
-relay_packet_rules_word(relay_packet_rules_t *rules, const relay_str_t *word)
-{
-    unsigned              i;
-    relay_str_t           name, value;
-    const unsigned char  *p;
-
-    p = (word->len == 0) ? NULL : memchr(word->data, '=', word->len);
-
-    if (p == NULL) {
-        return RELAY_DECLINED;
-    }
-
-    name.data = word->data;
-    name.len = (size_t) (p - word->data);
-    value.data = word->data + name.len + 1;
-    value.len = word->len - name.len - 1;
-
-    for (i = RELAY_PACKET_OFF; i <= RELAY_PACKET_REFUSE; i++) {
-        if (relay_str_eq(&value, &relay_packet_action_names[i])) {
-            return relay_packet_rules_set(rules, &name,
-                                          (relay_packet_action_e) i);
-        }
-    }
-
-    return RELAY_DECLINED;
-}
-
-
-const relay_str_t *
-relay_packet_action_name(relay_packet_action_e action)
-{
-    return &relay_packet_action_names[action <= RELAY_PACKET_REFUSE ? action
-                                                                    : 0];
-}
-
-
-const relay_str_t *
-relay_packet_rule_name(unsigned rule)
-{
-    return &relay_packet_rules[rule < RELAY_PACKET_RULES ? rule : 0].name;
-}
 
 
 relay_int_t
@@ -327,14 +180,6 @@ relay_packet_gate(const relay_packet_rules_t *rules, const relay_str_t *doc,
 }
 
 
-static relay_packet_action_e
-relay_packet_action(relay_packet_gate_t *g, unsigned rule)
-{
-    return relay_packet_rules[rule].fixed ? RELAY_PACKET_REFUSE
-                                          : g->rules->action[rule];
-}
-
-
 static void
 relay_packet_find(relay_packet_gate_t *g, unsigned rule, size_t node,
     const char *text)
@@ -344,7 +189,7 @@ relay_packet_find(relay_packet_gate_t *g, unsigned rule, size_t node,
     relay_packet_finding_t  *finding;
 
     result = g->result;
-    action = relay_packet_action(g, rule);
+    action = relay_packet_action(g->rules, rule);
 
     switch (action) {
 
@@ -463,7 +308,7 @@ relay_packet_strings(relay_packet_gate_t *g)
     relay_str_t               s;
     const relay_json_node_t  *node;
 
-    if (relay_packet_action(g, 2) == RELAY_PACKET_OFF) {
+    if (relay_packet_action(g->rules, 2) == RELAY_PACKET_OFF) {
         return;
     }
 
@@ -698,7 +543,7 @@ relay_packet_owner(relay_packet_gate_t *g)
     size_t       i, n;
     relay_str_t  s, owner;
 
-    if (relay_packet_action(g, 25) == RELAY_PACKET_OFF) {
+    if (relay_packet_action(g->rules, 25) == RELAY_PACKET_OFF) {
         return;
     }
 
@@ -774,7 +619,7 @@ relay_packet_seek(relay_packet_gate_t *g, unsigned rule, size_t node,
 {
     relay_str_t  folded;
 
-    if (relay_packet_action(g, rule) == RELAY_PACKET_OFF) {
+    if (relay_packet_action(g->rules, rule) == RELAY_PACKET_OFF) {
         return;
     }
 
@@ -1053,7 +898,7 @@ relay_packet_omitted(relay_packet_gate_t *g)
 
     /* P18 looks for them, too */
 
-    if (!g->asked && relay_packet_action(g, 17) == RELAY_PACKET_OFF) {
+    if (!g->asked && relay_packet_action(g->rules, 17) == RELAY_PACKET_OFF) {
         relay_packet_seek_each(g, 18, g->place.at[RELAY_PACKET_OMITTED], 0,
                                NULL);
     }
@@ -1073,7 +918,7 @@ relay_packet_visible(relay_packet_gate_t *g)
         RELAY_PACKET_OUTPUT
     };
 
-    if (relay_packet_action(g, 18) == RELAY_PACKET_OFF) {
+    if (relay_packet_action(g->rules, 18) == RELAY_PACKET_OFF) {
         return;
     }
 

@@ -88,6 +88,13 @@ relay_int_t relay_packet_locate(const relay_str_t *doc,
 relay_uint_t relay_packet_label(const relay_str_t *label);
 
 
+/* relay_packet_rules.c */
+
+/* What a rule leads to; some always refuse, whatever the rules say. */
+relay_packet_action_e relay_packet_action(const relay_packet_rules_t *rules,
+    unsigned rule);
+
+
 /* relay_packet_text.c */
 
 /*
