@@ -279,8 +279,8 @@ test_shapes(void **state)
     static const char *const  values[] = {
         "\"CANARY\"", "[\"CANARY\"]", "{\"CANARY\":\"CANARY\"}",
         "[[[\"CANARY\"]]]",
-        "{\"reviewer\":{\"CANARY\":1},\"mode\":\"CANARY\","
-        "\"omitted_context_refs\":\"CANARY\"}"
+        "{\"reviewer\":{\"CANARY\":1},\"mode\":\"CANARY\"}",
+        "{\"omitted_context_refs\":\"CANARY\"}"
     };
 
     for (i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++) {
