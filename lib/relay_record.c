@@ -96,7 +96,7 @@ static relay_uint_t relay_record_lookup(const relay_str_t *words, size_t n,
 const char *const  relay_keys_guarded[] = {
     "epoch", "state", "exp", "access", "permission", "view", "version", "mode",
     "email", "iss", "sub", "link", "accepted_at", "accepted_version",
-    "owner_iss", "owner_sub"
+    "owner_iss", "owner_sub", "schema", "digest", "isolation"
 };
 
 const size_t  relay_keys_nguarded =

@@ -9,7 +9,7 @@
 local guarded = {
     "epoch", "state", "exp", "access", "permission", "view", "version", "mode",
     "email", "iss", "sub", "link", "accepted_at", "accepted_version",
-    "owner_iss", "owner_sub"
+    "owner_iss", "owner_sub", "schema", "digest", "isolation"
 }
 
 local fields = {

@@ -57,13 +57,13 @@ local ACCESS = { named = 1, anyone = 2 }
 local FIELDS = {
     "epoch", "state", "exp", "access", "permission", "view", "version", "mode",
     "email", "iss", "sub", "link", "accepted_at", "accepted_version",
-    "owner_iss", "owner_sub", "id", "schema"
+    "owner_iss", "owner_sub", "schema", "digest", "isolation", "id"
 }
 
-local GUARDED = 16
+local GUARDED = 19
 local EPOCH, STATE, EXP, ACC, PERM, VIEW, VERSION, MODE = 1, 2, 3, 4, 5, 6, 7, 8
 local EMAIL, ISS, SUB, LINK, ACCEPTED_AT, ACCEPTED = 9, 10, 11, 12, 13, 14
-local ID, SCHEMA = 17, 18
+local SCHEMA, ID = 17, 20
 
 
 local function digest(s)

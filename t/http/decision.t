@@ -647,6 +647,15 @@ subtest 'records that this process remembers' => sub {
         is_answer($get->(), 200, 'served', 'restored');
     }
 
+    # as after a wipe: another document as the same version of the same epoch
+
+    my $doc = $t->read_json('schema/examples/pilot.relay.json');
+    @$doc{qw(id version title)} = ($id, 1, 'Another title');
+
+    $t->redis('HSET', "relay:{$id}", 'digest', 'another');
+    $t->redis('SET', "relay:doc:{$id}:1", JSON::PP->new->encode($doc));
+    is($get->()->json->{title}, 'Another title', 'another document');
+
     $t->redis('DEL', "relay:{$id}");
     is_answer($get->(), 404, 'unknown_link', 'the head is gone');
 };

@@ -27,7 +27,8 @@ defined $server or BAIL_OUT('no redis-server');
 
 
 my @guarded = qw(epoch state exp access permission view version mode email iss
-                 sub link accepted_at accepted_version owner_iss owner_sub);
+                 sub link accepted_at accepted_version owner_iss owner_sub
+                 schema digest isolation);
 
 my $temp = tempdir('relay-scripts-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 my $socket = "$temp/redis.sock";
@@ -696,8 +697,8 @@ subtest 'serve: ok' => sub {
     is_deeply(last_receipt(), ['r', 'read'], 'which');
 
     $r = run('serve', [$head, $link, $subject, $stream], 'r', 1,
-             fp($head), fp($link), "\n" x 15);
-    is(word($r), 'ok', 'an absent grant is fifteen line feeds');
+             fp($head), fp($link), "\n" x 18);
+    is(word($r), 'ok', 'an absent grant is eighteen line feeds');
 
     $redis->cmd('HSET', $head, exp => '0');
     $redis->cmd('HSET', $link, exp => '');
@@ -799,7 +800,7 @@ subtest 'serve: arguments' => sub {
 
     $redis->cmd('SET', 'relay:receipts:{w}', 'no stream');
     my $r = run('serve', ['relay:{w}', 'relay:receipts:{w}'], 'r', 1,
-                "\n" x 15);
+                "\n" x 18);
     like(word($r), qr/WRONGTYPE/, 'no receipt, no ok');
 };
 

@@ -694,21 +694,22 @@ test_fingerprint(void **state)
     relay_buf_init(&b, 8192);
 
     assert_int_equal(relay_keys_fingerprint(bulks(none), &a), RELAY_OK);
-    is(&a, "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n");
+    is(&a, "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n");
 
     assert_int_equal(relay_keys_fingerprint(bulks(head_fields), &a),
                      RELAY_OK);
     is(&a, "7\nactive\n1700000000000\nnamed\nsuggest\n\n3\nsnapshot\n"
-           "alice@example.com\n\n\n\n\n\nhttps://id.example\no-1");
+           "alice@example.com\n\n\n\n\n\nhttps://id.example\no-1\n"
+           "relay.context-package.v1\n\n");
 
     assert_int_equal(relay_keys_fingerprint(bulks(grant_fields), &a),
                      RELAY_OK);
     is(&a, "4\nactive\n0\n\nedit\nrecipient\n\n\nalice@example.com\n"
-           "https://id.example\nalice\n" D "\n1600000000\n2\n\n");
+           "https://id.example\nalice\n" D "\n1600000000\n2\n\n\n\n\n");
 
     /* each guarded field shows, whatever the epoch says */
 
-    assert_int_equal(relay_keys_nguarded, 16);
+    assert_int_equal(relay_keys_nguarded, 19);
     assert_int_equal(relay_keys_fingerprint(bulks(grant_fields), &a),
                      RELAY_OK);
 
