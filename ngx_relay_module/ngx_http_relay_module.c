@@ -400,6 +400,7 @@ ngx_http_relay_create_main_conf(ngx_conf_t *cf)
      *
      *     conf->zone = NULL;
      *     conf->policies = NULL;
+     *     conf->packet = NULL;
      *     conf->process = { 0, NULL };
      *     conf->sequence = 0;
      *     conf->enabled = 0;
@@ -1082,7 +1083,7 @@ ngx_http_relay_init_policies(ngx_conf_t *cf, ngx_http_relay_main_conf_t *rmcf)
         cln->data = *policy;
     }
 
-    return NGX_OK;
+    return ngx_http_relay_packet_init(cf, rmcf);
 }
 
 

@@ -26,6 +26,7 @@
 #include "relay_packet.h"
 #include "relay_quality.h"
 #include "relay_receipt.h"
+#include "relay_schema.h"
 #include "relay_view.h"
 
 
@@ -106,6 +107,7 @@ typedef struct {
     ngx_array_t                  jwks;      /* ngx_http_relay_jwks_conf_t * */
     ngx_shm_zone_t              *zone;      /* view cache, or NULL */
     ngx_array_t                 *policies;  /* relay_view_policy_t * */
+    relay_schema_t              *packet;    /* of responder packets */
     ngx_str_t                    process;   /* receipt ids of this process */
     uint64_t                     sequence;
     ngx_uint_t                   enabled;   /* some location has relay_link */
@@ -439,6 +441,8 @@ ngx_msec_t ngx_http_relay_monotonic(void);
 
 /* ngx_http_relay_packet.c */
 
+ngx_int_t ngx_http_relay_packet_init(ngx_conf_t *cf,
+    ngx_http_relay_main_conf_t *rmcf);
 char *ngx_http_relay_set_packet_rules(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 

@@ -11,7 +11,16 @@
 
 #include "ngx_http_relay_module.h"
 
+#include "relay_data.h"
+#include "relay_pointer.h"
 
+
+#define NGX_HTTP_RELAY_PACKET_PLACE  1024   /* bytes of a place in a packet */
+
+
+static void ngx_http_relay_packet_cleanup(void *data);
+static ngx_int_t ngx_http_relay_packet_valid(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx, relay_str_t *doc, relay_json_tape_t *tape);
 static ngx_uint_t ngx_http_relay_packet_asked(ngx_http_relay_loc_conf_t *rlcf,
     relay_str_t *isolation);
 static ngx_uint_t ngx_http_relay_quality(ngx_str_t *accept, ngx_str_t *type);
@@ -20,8 +29,58 @@ static ngx_uint_t ngx_http_relay_range(u_char *p, u_char *last,
 static ngx_uint_t ngx_http_relay_weight(u_char *p, u_char *last);
 
 
+/* scratch of this process */
+
+static relay_schema_run_t  ngx_http_relay_packet_run;
+
 static ngx_str_t  ngx_http_relay_type_json = ngx_string("application/json");
 static ngx_str_t  ngx_http_relay_type_text = ngx_string("text/plain");
+
+
+ngx_int_t
+ngx_http_relay_packet_init(ngx_conf_t *cf, ngx_http_relay_main_conf_t *rmcf)
+{
+    relay_buf_t          err;
+    const relay_str_t   *text;
+    ngx_pool_cleanup_t  *cln;
+
+    static const relay_str_t  type = relay_string(RELAY_PACKET_SCHEMA);
+
+    cln = ngx_pool_cleanup_add(cf->pool, 0);
+    if (cln == NULL) {
+        return NGX_ERROR;
+    }
+
+    relay_buf_init(&err, NGX_HTTP_RELAY_ERROR_MAX);
+
+    text = relay_document_schema(&type);
+
+    if (text != NULL) {
+        rmcf->packet = relay_schema_compile(text, &err);
+    }
+
+    if (rmcf->packet == NULL) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "the schema of \"%s\" cannot be used: %*s",
+                           RELAY_PACKET_SCHEMA, err.len, err.data);
+        relay_buf_free(&err);
+        return NGX_ERROR;
+    }
+
+    relay_buf_free(&err);
+
+    cln->handler = ngx_http_relay_packet_cleanup;
+    cln->data = rmcf->packet;
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_relay_packet_cleanup(void *data)
+{
+    relay_schema_free(data);
+}
 
 
 /*
@@ -175,15 +234,55 @@ ngx_http_relay_packet_asked(ngx_http_relay_loc_conf_t *rlcf,
 
 
 /*
- * The whole schema is not looked at here: the rules check the types of what
- * they rest on, and what the view's policy does not know is dropped.
+ * P1: NGX_OK, NGX_DECLINED or NGX_ERROR.  Of a fault the place and the keyword
+ * are logged: both are the schema's words, but for names that it does not know.
  */
+
+static ngx_int_t
+ngx_http_relay_packet_valid(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
+    relay_str_t *doc, relay_json_tape_t *tape)
+{
+    relay_int_t                  rc;
+    relay_buf_t                  place;
+    relay_schema_error_t        *error;
+    ngx_http_relay_main_conf_t  *rmcf;
+
+    rmcf = ngx_http_get_module_main_conf(r, ngx_http_relay_module);
+
+    if (ngx_http_relay_packet_run.max == 0) {
+        relay_schema_run_init(&ngx_http_relay_packet_run, 1);
+    }
+
+    rc = relay_schema_validate(rmcf->packet, doc, tape,
+                               &ngx_http_relay_packet_run);
+
+    if (rc != RELAY_DECLINED) {
+        return (rc == RELAY_OK) ? NGX_OK : NGX_ERROR;
+    }
+
+    error = ngx_http_relay_packet_run.errors;
+
+    relay_buf_init(&place, NGX_HTTP_RELAY_PACKET_PLACE);
+
+    (void) relay_pointer_append(tape, doc, error->node, &place);
+
+    ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                  "packet of relay \"%V\": P1: \"%*s\": \"%s\" of its schema, "
+                  "byte %uz", &ctx->relay, place.len, place.data,
+                  error->keyword, error->offset);
+
+    relay_buf_free(&place);
+
+    return NGX_DECLINED;
+}
+
 
 ngx_int_t
 ngx_http_relay_packet_check(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
     relay_str_t *doc, relay_json_tape_t *tape)
 {
     size_t                      i;
+    ngx_int_t                   valid;
     ngx_uint_t                  level;
     relay_int_t                 rc;
     relay_buf_t                 mem, err;
@@ -207,7 +306,13 @@ ngx_http_relay_packet_check(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
         return NGX_ERROR;
     }
 
-    rc = relay_packet_gate(&rules, doc, tape, 1, result);
+    valid = ngx_http_relay_packet_valid(r, ctx, doc, tape);
+
+    if (valid == NGX_ERROR) {
+        return NGX_ERROR;
+    }
+
+    rc = relay_packet_gate(&rules, doc, tape, valid == NGX_OK, result);
 
     for (i = 0; i < result->n; i++) {
         f = &result->findings[i];

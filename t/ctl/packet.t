@@ -95,7 +95,9 @@ my $prompt = decode_json(slurp($example))->{packet_prompt_text};
 
 {
     my ($out, $err) = check(0, [$example], 'a packet that meets all rules');
-    is($out, "$example: may be served, 0 refused, 0 warned\n", 'and says so');
+    like($out, qr{^\Q$example\E: may be served, 0 refused, 0 warned\n}, 'so');
+    like($out, qr{^\Q$example\E: 0 to block, 0 flagged, }m,
+         'nor text for agents');
     is($err, '', 'without a word on standard error');
 
     my $leak = changed(sub {
@@ -104,7 +106,7 @@ my $prompt = decode_json(slurp($example))->{packet_prompt_text};
 
     ($out) = check(1, [$leak], 'a prompt that names what is omitted');
     my @lines = split /\n/, $out;
-    is(@lines, 3, 'two rules have something to say');
+    is(@lines, 4, 'two rules have something to say');
     my $place = '/hidden_context_audit/omitted_context_refs/1';
     like($out, qr{^\Q$leak\E:1:\d+: P17 refuse: $place: the prompt names }m,
          'the rule, the place, a sentence');
@@ -113,7 +115,7 @@ my $prompt = decode_json(slurp($example))->{packet_prompt_text};
 
     ($out) = check(1, [$leak, '--json'], 'the same as JSON');
     my @notes = map { decode_json($_) } split /\n/, $out;
-    is(@notes, 3, 'one object a line');
+    is(@notes, 4, 'one object a line');
     my ($note) = grep { ($_->{rule} // '') eq 'P17' } @notes;
     is($note->{action}, 'refuse', 'its action');
     is($note->{pointer}, $place, 'its pointer');
@@ -167,12 +169,17 @@ for my $rules (qw(P1=off P3=warn P14=off P16=warn P20=off P99=off P17 P17=no
 
 {
     my ($out, $err) = check(1, [spurt('{"schema_version":1}')], 'no packet');
-    like($err, qr/there are no rules for this type/, 'has no rules');
+    like($err, qr/neither a \S+ nor a \S+$/, 'says so');
 
     ($out) = check(1, [spurt('{"schema_version":'
                              . '"ghostlight.responder_packet.v0"}')],
                    'a packet without members');
     like($out, qr/:1:1: P1 refuse: it is missing/, 'P1');
+
+    ($out, $err) = check(1, [changed(sub { $_[0]{extra} = 1 })],
+                         'a member that its schema does not know');
+    like($out, qr/: P1 refuse: the packet does not meet its schema/, 'P1');
+    like($err, qr/: the member "extra" is not allowed$/, 'and which');
 
     (undef, $err) = check(1, [spurt("\xef\xbb\xbf" . slurp($example))],
                           'a BOM');

@@ -224,6 +224,10 @@ $r = $t->get("/r/$link", -bearer => $t->token(sub => 'leila',
                                               email => undef));
 is($r->status, 200, 'the owner sees it, to mend it');
 
+publish(changed(sub { $_[0]->{review}{extra} = 1 }));
+withheld("/lax/$link", qr{P1: "/review": "additionalProperties" of its schema},
+         'a member that its schema does not know');
+
 publish(changed(sub { $_[0]->{review_status} = 'draft' }));
 withheld("/r/$link", qr/P16: the packet is a draft/, 'a draft');
 $r = $t->get("/lax/$link", -bearer => $reader);
