@@ -124,14 +124,5 @@ relay_int_t relay_json_str_decode(const relay_json_tape_t *tape,
 relay_int_t relay_json_int(const relay_json_tape_t *tape,
     const relay_str_t *doc, size_t i, int64_t *value);
 
-/*
- * Appends the JSON pointer (RFC 6901) of the node at index i: of a value, or
- * of the member that a KEY names; "" is the root.  RELAY_DECLINED: there is no
- * such node; RELAY_ERROR: no memory, or out is full.  Its cost grows with the
- * elements before the node: it is for messages.
- */
-relay_int_t relay_json_pointer(const relay_json_tape_t *tape,
-    const relay_str_t *doc, size_t i, relay_buf_t *out);
-
 
 #endif /* _RELAY_JSON_H_INCLUDED_ */

@@ -5,6 +5,7 @@
  */
 
 #include "relay_packet_rule.h"
+#include "relay_pointer.h"
 
 
 #define RELAY_PACKET_OPTIONAL  1
@@ -396,7 +397,7 @@ relay_packet_head(const relay_str_t *doc, const relay_json_tape_t *tape,
 
         type = &relay_packet_types[place.member];
 
-        (void) relay_packet_pointer(doc, tape, place.node, err);
+        (void) relay_pointer_append(tape, doc, place.node, err);
 
         /* a missing member is in no tape */
 
@@ -450,76 +451,6 @@ relay_packet_head(const relay_str_t *doc, const relay_json_tape_t *tape,
                         == RELAY_JSON_TRUE);
 
     return RELAY_OK;
-}
-
-
-relay_int_t
-relay_packet_pointer(const relay_str_t *doc, const relay_json_tape_t *tape,
-    size_t node, relay_buf_t *out)
-{
-    size_t                    i, n, at, start, end, v;
-    const relay_json_node_t  *nodes;
-
-    nodes = tape->nodes;
-    at = 0;
-
-    while (at != node && nodes[at].type >= RELAY_JSON_ARRAY) {
-
-        i = at + 1;
-
-        for (n = 0; n < nodes[at].count; n++) {
-
-            v = (nodes[at].type == RELAY_JSON_OBJECT) ? i + 1 : i;
-
-            if (node < nodes[v].next) {
-                break;
-            }
-
-            i = nodes[v].next;
-        }
-
-        if (n == nodes[at].count) {
-            break;
-        }
-
-        (void) relay_buf_append_c(out, '/');
-
-        if (nodes[at].type == RELAY_JSON_ARRAY) {
-            (void) relay_buf_append_int(out, (int64_t) n);
-            at = i;
-            continue;
-        }
-
-        start = out->len;
-
-        if (relay_json_str_decode(tape, doc, i, out) != RELAY_OK) {
-            return RELAY_ERROR;
-        }
-
-        /* "~" and "/" in a name; there are few such names */
-
-        for (end = out->len; start < end; start++) {
-
-            if (out->data[start] != '~' && out->data[start] != '/') {
-                continue;
-            }
-
-            if (relay_buf_append_c(out, 0) != RELAY_OK) {
-                return RELAY_ERROR;
-            }
-
-            memmove(&out->data[start + 2], &out->data[start + 1],
-                    end - start - 1);
-
-            out->data[start + 1] = (out->data[start] == '~') ? '0' : '1';
-            out->data[start++] = '~';
-            end++;
-        }
-
-        at = i + 1;
-    }
-
-    return out->failed ? RELAY_ERROR : RELAY_OK;
 }
 
 

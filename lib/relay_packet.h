@@ -168,10 +168,6 @@ relay_int_t relay_packet_gate(const relay_packet_rules_t *rules,
     const relay_str_t *doc, const relay_json_tape_t *tape,
     relay_uint_t schema_valid, relay_packet_result_t *result);
 
-/* Appends the JSON pointer (RFC 6901) of a node; of the root: nothing. */
-relay_int_t relay_packet_pointer(const relay_str_t *doc,
-    const relay_json_tape_t *tape, size_t node, relay_buf_t *out);
-
 /*
  * P26: whether a caller may be served, by what its verified token says of its
  * isolation; NULL: nothing.  RELAY_OK, or RELAY_DECLINED unless that is exactly

@@ -19,6 +19,10 @@ relay_pointer_append(const relay_json_tape_t *tape, const relay_str_t *doc,
     size_t                    at, k, index, value;
     const relay_json_node_t  *nodes;
 
+    if (i >= tape->n) {
+        return RELAY_DECLINED;
+    }
+
     nodes = tape->nodes;
     at = 0;
 
@@ -40,18 +44,18 @@ relay_pointer_append(const relay_json_tape_t *tape, const relay_str_t *doc,
             index++;
         }
 
-        if (relay_buf_append_c(out, '/') != RELAY_OK) {
-            return RELAY_ERROR;
-        }
-
         if (nodes[at].type == RELAY_JSON_OBJECT) {
 
             if (relay_pointer_append_name(tape, doc, k, out) != RELAY_OK) {
                 return RELAY_ERROR;
             }
 
-        } else if (relay_buf_append_int(out, (int64_t) index) != RELAY_OK) {
-            return RELAY_ERROR;
+        } else {
+            relay_buf_append_c(out, '/');
+
+            if (relay_buf_append_int(out, (int64_t) index) != RELAY_OK) {
+                return RELAY_ERROR;
+            }
         }
 
         if (i == k) {
@@ -69,19 +73,35 @@ static relay_int_t
 relay_pointer_append_name(const relay_json_tape_t *tape,
     const relay_str_t *doc, size_t key, relay_buf_t *out)
 {
-    size_t       i;
+    relay_int_t  rc;
+    relay_str_t  member;
     relay_buf_t  name;
 
     relay_buf_init(&name, tape->nodes[key].len);
 
-    if (relay_json_str_decode(tape, doc, key, &name) != RELAY_OK) {
-        relay_buf_free(&name);
-        return RELAY_ERROR;
+    rc = relay_json_str_decode(tape, doc, key, &name);
+
+    if (rc == RELAY_OK) {
+        relay_buf_str(&name, &member);
+        rc = relay_pointer_append_member(out, &member);
     }
 
-    for (i = 0; i < name.len; i++) {
+    relay_buf_free(&name);
 
-        switch (name.data[i]) {
+    return rc;
+}
+
+
+relay_int_t
+relay_pointer_append_member(relay_buf_t *out, const relay_str_t *name)
+{
+    size_t  i;
+
+    (void) relay_buf_append_c(out, '/');
+
+    for (i = 0; i < name->len; i++) {
+
+        switch (name->data[i]) {
 
         case '~':
             (void) relay_buf_append_z(out, "~0");
@@ -92,11 +112,9 @@ relay_pointer_append_name(const relay_json_tape_t *tape,
             break;
 
         default:
-            (void) relay_buf_append_c(out, name.data[i]);
+            (void) relay_buf_append_c(out, name->data[i]);
         }
     }
-
-    relay_buf_free(&name);
 
     return out->failed ? RELAY_ERROR : RELAY_OK;
 }

@@ -14,10 +14,16 @@
 
 /*
  * Appends the pointer of the value at index i: "" for the root; of a KEY, the
- * pointer of its member.  RELAY_OK or RELAY_ERROR: out is full, no memory.
+ * pointer of its member.  RELAY_OK; RELAY_DECLINED: the tape has no such node;
+ * RELAY_ERROR: out is full, no memory.  Its cost grows with the elements before
+ * the node: it is for messages.
  */
 relay_int_t relay_pointer_append(const relay_json_tape_t *tape,
     const relay_str_t *doc, size_t i, relay_buf_t *out);
+
+/* Appends "/" and a member's name, in which "~" and "/" are escaped. */
+relay_int_t relay_pointer_append_member(relay_buf_t *out,
+    const relay_str_t *name);
 
 /*
  * Follows a pointer from the root.  RELAY_OK: *i is where it leads to;

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "relay_pointer.h"
 #include "relay_quality_rule.h"
 
 
@@ -184,86 +185,22 @@ relay_quality_severity(relay_quality_severity_e severity)
 }
 
 
-static void
-relay_quality_pointer_name(const unsigned char *p, size_t len,
-    relay_buf_t *out)
-{
-    relay_buf_append_c(out, '/');
-
-    for ( /* void */ ; len > 0; len--, p++) {
-
-        if (*p == '~') {
-            relay_buf_append_z(out, "~0");
-
-        } else if (*p == '/') {
-            relay_buf_append_z(out, "~1");
-
-        } else {
-            relay_buf_append_c(out, *p);
-        }
-    }
-}
-
-
 relay_int_t
 relay_quality_pointer(const relay_json_tape_t *tape, const relay_str_t *doc,
     size_t node, const char *member, relay_buf_t *out)
 {
-    size_t                    at, i, n;
-    relay_buf_t               mem;
-    relay_str_t               name;
-    const relay_json_node_t  *nodes;
+    relay_int_t  rc;
+    relay_str_t  name;
 
-    nodes = tape->nodes;
-    at = 0;
+    rc = relay_pointer_append(tape, doc, node, out);
 
-    relay_buf_init(&mem, RELAY_DOCUMENT_MAX);
-
-    while (at != node && (nodes[at].type == RELAY_JSON_OBJECT
-                          || nodes[at].type == RELAY_JSON_ARRAY))
-    {
-        i = at + 1;
-
-        for (n = 0; n < nodes[at].count; n++) {
-
-            if (nodes[at].type == RELAY_JSON_OBJECT) {
-                i++;
-            }
-
-            if (node < nodes[i].next) {
-                break;
-            }
-
-            i = nodes[i].next;
-        }
-
-        if (n == nodes[at].count || node < i) {
-            break;
-        }
-
-        if (nodes[at].type == RELAY_JSON_ARRAY) {
-            relay_buf_printf(out, "/%zu", n);
-
-        } else if (relay_text_decode(tape, doc, i - 1, &mem, &name)
-                   == RELAY_OK)
-        {
-            relay_quality_pointer_name(name.data, name.len, out);
-
-        } else {
-            out->failed = 1;
-        }
-
-        at = i;
+    if (rc == RELAY_OK && member != NULL) {
+        name.data = (unsigned char *) member;
+        name.len = strlen(member);
+        rc = relay_pointer_append_member(out, &name);
     }
 
-    if (member != NULL) {
-        relay_quality_pointer_name((const unsigned char *) member,
-                                   strlen(member), out);
-    }
-
-    relay_buf_free(&mem);
-
-    return out->failed ? RELAY_ERROR : RELAY_OK;
+    return rc;
 }
 
 

@@ -115,13 +115,17 @@ relayctl_packet_markers(relayctl_t *ctl, relay_packet_rules_t *rules)
 }
 
 
-/* The whole schema is not looked at here, only what the rules rest on. */
+/* Where it does not meet its schema, the faults are printed as well. */
 
 static relay_int_t
 relayctl_packet_gate(relayctl_t *ctl, relayctl_document_t *d,
     const relay_packet_rules_t *rules, relay_packet_result_t *result)
 {
-    return relay_packet_gate(rules, &d->text, &d->tape, 1, result);
+    relay_str_t  type;
+
+    return relay_packet_gate(rules, &d->text, &d->tape,
+                             relayctl_check_schema(ctl, d, &type)
+                             == RELAYCTL_OK, result);
 }
 
 
@@ -140,7 +144,7 @@ relayctl_packet_note(relayctl_t *ctl, relay_buf_t *out,
 
     pointer = relayctl_buf(ctl, RELAY_DOCUMENT_MAX);
 
-    (void) relay_packet_pointer(&d->text, &d->tape, node, pointer);
+    (void) relay_pointer_append(&d->tape, &d->text, node, pointer);
 
     if (!ctl->json) {
         s = relayctl_str(d->file);
@@ -361,7 +365,7 @@ relayctl_view_packet(relayctl_t *ctl, relayctl_document_t *d,
 
         f = &result.findings[i];
 
-        (void) relay_packet_pointer(&d->text, &d->tape, f->node, why);
+        (void) relay_pointer_append(&d->tape, &d->text, f->node, why);
         (void) relay_buf_append_c(why, '\0');
 
         return relayctl_fail_in(ctl, RELAYCTL_REFUSED, d,

@@ -28,7 +28,7 @@ relayctl_explain(void *data, const relay_view_note_t *note)
     out = e->out;
 
     relay_buf_reset(e->pointer);
-    (void) relay_json_pointer(&e->d->tape, &e->d->text, note->node,
+    (void) relay_pointer_append(&e->d->tape, &e->d->text, note->node,
                               e->pointer);
     relay_buf_str(e->pointer, &s);
 
@@ -160,7 +160,7 @@ relayctl_project_explained(relayctl_t *ctl, relayctl_document_t *d,
         }
 
     } else if (spans.fault != 0) {
-        (void) relay_json_pointer(&d->tape, &d->text, spans.fault, why);
+        (void) relay_pointer_append(&d->tape, &d->text, spans.fault, why);
         relay_buf_append_z(why, ": ");
     }
 

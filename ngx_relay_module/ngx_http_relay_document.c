@@ -12,6 +12,7 @@
 #include "ngx_http_relay_store.h"
 
 #include "relay_package.h"
+#include "relay_pointer.h"
 
 
 #define NGX_HTTP_RELAY_DOCUMENT_ID  8192    /* bytes, of a view in the cache */
@@ -315,7 +316,7 @@ ngx_http_relay_document_project(ngx_http_request_t *r,
 
         relay_buf_init(&place, NGX_HTTP_RELAY_PLACE);
 
-        (void) relay_json_pointer(&ngx_http_relay_tape, doc,
+        (void) relay_pointer_append(&ngx_http_relay_tape, doc,
                                   ngx_http_relay_out.fault, &place);
 
         ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,

@@ -919,55 +919,6 @@ test_empty(void **state)
 }
 
 
-/* The pointer of every node, which leads back to it. */
-
-static void
-test_pointer(void **state)
-{
-    size_t               i;
-    relay_buf_t          buf;
-    relay_str_t          s;
-    relay_json_tape_t    t;
-    relay_json_error_t   err;
-
-    static const char  doc[] = "{\"a\":[1,[],{\"b/c\":\"x\",\"~\":{}}],"
-                               "\"\":null,\"d\\u0065\":[[true]]}";
-
-    static const char  *pointers[] = {
-        "", "/a", "/a", "/a/0", "/a/1", "/a/2", "/a/2/b~1c", "/a/2/b~1c",
-        "/a/2/~0", "/a/2/~0", "/", "/", "/de", "/de", "/de/0", "/de/0/0"
-    };
-
-    s.data = (unsigned char *) doc;
-    s.len = sizeof(doc) - 1;
-
-    relay_json_tape_init(&t);
-    relay_buf_init(&buf, 64);
-
-    assert_int_equal(relay_json_parse(&t, &s, &relay_json_default_limits,
-                                      &err),
-                     RELAY_OK);
-    assert_int_equal(t.n, sizeof(pointers) / sizeof(pointers[0]));
-
-    for (i = 0; i < t.n; i++) {
-        relay_buf_reset(&buf);
-        assert_int_equal(relay_json_pointer(&t, &s, i, &buf), RELAY_OK);
-        assert_int_equal(relay_buf_append_c(&buf, '\0'), RELAY_OK);
-        assert_string_equal(buf.data, pointers[i]);
-    }
-
-    relay_buf_reset(&buf);
-    assert_int_equal(relay_json_pointer(&t, &s, t.n, &buf), RELAY_DECLINED);
-
-    relay_buf_free(&buf);
-    relay_buf_init(&buf, 3);
-    assert_int_equal(relay_json_pointer(&t, &s, 7, &buf), RELAY_ERROR);
-
-    relay_buf_free(&buf);
-    relay_json_tape_free(&t);
-}
-
-
 int
 main(void)
 {
@@ -986,8 +937,7 @@ main(void)
         cmocka_unit_test(test_hash),
         cmocka_unit_test(test_same),
         cmocka_unit_test(test_int),
-        cmocka_unit_test(test_suite),
-        cmocka_unit_test(test_pointer)
+        cmocka_unit_test(test_suite)
     };
 
     return cmocka_run_group_tests_name("relay_json", tests, setup, teardown);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "relay_packet_rule.h"
+#include "relay_pointer.h"
 #include "packet_example.h"
 
 
@@ -69,7 +70,7 @@ check_pointer(const relay_packet_finding_t *f, const char *pointer)
     relay_buf_str(&doc, &s);
     relay_buf_reset(&err);
 
-    assert_int_equal(relay_packet_pointer(&s, &tape, f->node, &err), RELAY_OK);
+    assert_int_equal(relay_pointer_append(&tape, &s, f->node, &err), RELAY_OK);
     assert_int_equal(err.len, strlen(pointer));
     assert_memory_equal(err.len ? err.data : (void *) "", pointer, err.len);
     assert_int_equal(f->offset, tape.nodes[node_at(pointer)].off);

@@ -114,6 +114,11 @@ test_text(void **state)
     relay_buf_init(&out, 10);
     assert_int_equal(relay_pointer_append(&tape, &doc, i, &out), RELAY_ERROR);
     relay_buf_free(&out);
+
+    relay_buf_init(&out, 10);
+    assert_int_equal(relay_pointer_append(&tape, &doc, tape.n, &out),
+                     RELAY_DECLINED);
+    relay_buf_free(&out);
 }
 
 

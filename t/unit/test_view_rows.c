@@ -19,6 +19,7 @@
 #include <jansson.h>
 
 #include "relay_data.h"
+#include "relay_pointer.h"
 #include "relay_view.h"
 #include "view_table.h"
 
@@ -946,7 +947,7 @@ take_note(void *data, const relay_view_note_t *note)
     notes = data;
     relay_buf_init(&buf, 4096);
 
-    assert_int_equal(relay_json_pointer(&tape, notes->doc, note->node, &buf),
+    assert_int_equal(relay_pointer_append(&tape, notes->doc, note->node, &buf),
                      RELAY_OK);
     assert_int_equal(relay_buf_append_c(&buf, '\0'), RELAY_OK);
 
@@ -1156,7 +1157,7 @@ test_fault(void **state)
         assert_null(project_text(text, views[v]));
 
         relay_buf_reset(&buf);
-        assert_int_equal(relay_json_pointer(&tape, &s, out.fault, &buf),
+        assert_int_equal(relay_pointer_append(&tape, &s, out.fault, &buf),
                          RELAY_OK);
         assert_int_equal(relay_buf_append_c(&buf, '\0'), RELAY_OK);
         assert_string_equal(buf.data,
