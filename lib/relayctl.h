@@ -175,6 +175,7 @@ int relayctl_load(relayctl_t *ctl, const char *file, relayctl_document_t *d);
 int relayctl_load_package(relayctl_t *ctl, const char *file,
     relayctl_document_t *d);
 int relayctl_head(relayctl_t *ctl, relayctl_document_t *d);
+relay_uint_t relayctl_is_package(const relayctl_document_t *d);
 void relayctl_unload(relayctl_document_t *d);
 void relayctl_position(const relay_str_t *text, size_t offset, size_t *line,
     size_t *column);

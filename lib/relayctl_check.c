@@ -36,7 +36,6 @@ typedef struct {
 
 static relay_int_t relayctl_note(void *data, const relay_quality_note_t *note);
 static int relayctl_check_package(relayctl_notes_t *notes);
-static relay_uint_t relayctl_is_package(const relayctl_document_t *d);
 static int relayctl_check_notes(relayctl_t *ctl, relayctl_document_t *d,
     int (*check)(relayctl_notes_t *notes));
 static int relayctl_check_safety(relayctl_notes_t *notes);
@@ -312,24 +311,6 @@ relayctl_check(relayctl_t *ctl)
     relayctl_unload(&d);
 
     return rc;
-}
-
-
-static relay_uint_t
-relayctl_is_package(const relayctl_document_t *d)
-{
-    size_t  v;
-
-    if (d->tape.nodes[0].type != RELAY_JSON_OBJECT) {
-        return 0;
-    }
-
-    v = relay_json_get(&d->tape, &d->text, 0, "schema", 6);
-
-    return v != 0
-           && d->tape.nodes[v].type == RELAY_JSON_STRING
-           && relay_json_str_is(&d->tape, &d->text, v, RELAY_PACKAGE_SCHEMA,
-                                sizeof(RELAY_PACKAGE_SCHEMA) - 1);
 }
 
 

@@ -296,12 +296,10 @@ relayctl_load_package(relayctl_t *ctl, const char *file,
         return rc;
     }
 
-    rc = relayctl_check_schema(ctl, d, &type);
+    /* of another type the head says which one is expected */
 
-    if (rc == RELAYCTL_OK && !relay_str_is(&type, RELAY_PACKAGE_SCHEMA)) {
-        rc = relayctl_fail_in(ctl, RELAYCTL_REFUSED, d, "", "not a "
-                              RELAY_PACKAGE_SCHEMA);
-    }
+    rc = relayctl_is_package(d) ? relayctl_check_schema(ctl, d, &type)
+                                : RELAYCTL_OK;
 
     if (rc != RELAYCTL_OK) {
         relayctl_unload(d);
@@ -309,6 +307,24 @@ relayctl_load_package(relayctl_t *ctl, const char *file,
     }
 
     return relayctl_head(ctl, d);
+}
+
+
+relay_uint_t
+relayctl_is_package(const relayctl_document_t *d)
+{
+    size_t  v;
+
+    if (d->tape.nodes[0].type != RELAY_JSON_OBJECT) {
+        return 0;
+    }
+
+    v = relay_json_get(&d->tape, &d->text, 0, "schema", 6);
+
+    return v != 0
+           && d->tape.nodes[v].type == RELAY_JSON_STRING
+           && relay_json_str_is(&d->tape, &d->text, v, RELAY_PACKAGE_SCHEMA,
+                                sizeof(RELAY_PACKAGE_SCHEMA) - 1);
 }
 
 

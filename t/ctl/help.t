@@ -16,9 +16,9 @@ my $t = Relay::Test->new();
 my $dir = $t->dir() . '/examples';
 my $program = $ENV{RELAYCTL} || "$Relay::Test::ROOT/build/relayctl";
 
-my @commands = qw(validate view publish link grant revoke block import show
-                  receipts token keygen);
-my %file = map { $_ => 1 } qw(validate view token keygen);
+my @commands = qw(validate check view publish link grant revoke block import
+                  show receipts token keygen);
+my %file = map { $_ => 1 } qw(validate check view token keygen);
 my %help = map { $_ => scalar $t->relayctl($_, '--help') } @commands;
 
 # the general page

@@ -163,7 +163,7 @@ for my $bad (
      qr{"alg=RS256" .*RSA \(RS256, .*ES512\) or oct \(HS256, }],
     ['keys, an unknown parameter', '', '',
      "$redis relay_jwt_keys %%KEYS%% issuer=i audience=a claim=x; $relay",
-     qr{"claim=x" .*"audience=", "leeway=", "typ=" and "email=", which}],
+     qr{"claim=x" .*"leeway=", "typ=", "email=" and "isolation=", which}],
     ['one issuer twice', '', '', "$redis $keys $keys $relay",
      qr{duplicate issuer "https://id\.example"}],
     ['identity without subject', '', '',

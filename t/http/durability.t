@@ -183,7 +183,8 @@ is($t->get("/1/$link", -bearer => $bearer)->status, 200, 'given back');
 $t->redis('ACL', 'SETUSER', 'info', 'resetpass', '>another');
 $t->redis('CLIENT', 'KILL', 'USER', 'info');
 
-is($t->get("/2/$link", -bearer => $bearer)->status, 503, 'WRONGPASS');
+is($t->get('/2/' . $t->link(), -bearer => $bearer)->status, 503,
+   'WRONGPASS');
 is(() = lines($t, qr/\[error\].*refused AUTH of user "info": "WRONGPASS/), 1,
    'says whose');
 unlike($t->error_log(), qr/hunter2/, 'no password');

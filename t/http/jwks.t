@@ -521,6 +521,7 @@ for my $case (
 }
 
 answers($t->jwks('e2'));
+$t->reload();
 $before = asked('/cold');
 is_answered('/cold', $good{e2}, 200, 'one location');
 is_answered('/asks', $good{e2}, 200, 'another of the server');
