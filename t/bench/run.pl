@@ -13,7 +13,7 @@
 # longer.  Everything it writes is in build/bench/.
 #
 # Views are not searched for text that speaks to agents (relay_safety off), which
-# no peer does; what that costs is the figure of "relay edge, searched".
+# no peer does.
 #
 # The bars are judged by the Lua peer as its own expert would tune it: the same
 # script, pooled connections, cached views, and records kept between reads, which
