@@ -267,7 +267,10 @@ ngx_http_relay_snapshot_key(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
     p = ngx_cpymem(p, id->subject.data, id->subject.len);
     *p++ = '\n';
     *p++ = relay_identity_confirmed(id) ? '1' : '0';
-    p = ngx_cpymem(p, id->email.data, id->email.len);
+
+    if (id->email.len) {
+        p = ngx_cpymem(p, id->email.data, id->email.len);
+    }
 
     return p - key;
 }
