@@ -142,6 +142,7 @@ ngx_http_relay_document_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
                                                  ngx_http_relay_store_now(ctx),
                                                  r->connection->log);
             if (ctx->body != NULL) {
+                ngx_http_relay_count(rmcf, NGX_HTTP_RELAY_EVENT_KEPT);
                 return NGX_OK;
             }
         }
@@ -173,6 +174,8 @@ ngx_http_relay_document_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     if (ctx->body == NULL) {
         return NGX_DECLINED;
     }
+
+    ngx_http_relay_count(rmcf, NGX_HTTP_RELAY_EVENT_PROJECTED);
 
     if (cached) {
         ngx_http_relay_cache_put(rmcf->zone, &name, ctx->body);

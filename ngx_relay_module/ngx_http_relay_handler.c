@@ -522,18 +522,29 @@ ngx_http_relay_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 static ngx_int_t
 ngx_http_relay_served(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 {
+    ngx_http_relay_main_conf_t  *rmcf;
+
     if (ctx->failed) {
         return ngx_http_relay_refuse(r, ctx, RELAY_REASON_RECEIPT_UNAVAILABLE);
     }
 
+    rmcf = ngx_http_get_module_main_conf(r, ngx_http_relay_module);
+
     if (relay_str_is(&ctx->word, "ok")) {
         ctx->recorded = 1;
+
+        if (ctx->remembered) {
+            ngx_http_relay_count(rmcf, NGX_HTTP_RELAY_EVENT_REMEMBERED);
+        }
+
         ngx_http_relay_records_remember(ctx);
 
         return ngx_http_relay_allow(r, ctx);
     }
 
     /* "stale", "expired": decided afresh on what is there now */
+
+    ngx_http_relay_count(rmcf, NGX_HTTP_RELAY_EVENT_STALE);
 
     return ngx_http_relay_lookup(r, ctx, 1);
 }
@@ -599,6 +610,8 @@ ngx_http_relay_allow(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     ctx->outcome = NGX_HTTP_RELAY_ALLOWED;
     ctx->allowed = ngx_http_relay_monotonic();
 
+    ngx_http_relay_count_decision(r, ctx);
+
     r->read_event_handler = ngx_http_block_reading;
 
     ngx_log_debug2(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
@@ -633,6 +646,8 @@ ngx_http_relay_deny(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
 
     ctx->state = NGX_HTTP_RELAY_DONE;
     ctx->outcome = NGX_HTTP_RELAY_DENIED;
+
+    ngx_http_relay_count_decision(r, ctx);
 
     switch (ctx->decision.reason) {
 
@@ -694,6 +709,10 @@ ngx_http_relay_log_handler(ngx_http_request_t *r)
         || (r->method != NGX_HTTP_HEAD && ctx->body != NULL
             && sent < (off_t) ctx->body->len))
     {
+        ngx_http_relay_count(ngx_http_get_module_main_conf(r,
+                                                       ngx_http_relay_module),
+                             NGX_HTTP_RELAY_EVENT_UNDELIVERED);
+
         ngx_http_relay_receipt_undelivered(r, ctx);
     }
 

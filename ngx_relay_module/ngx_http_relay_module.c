@@ -205,6 +205,13 @@ static ngx_command_t  ngx_http_relay_commands[] = {
       offsetof(ngx_http_relay_loc_conf_t, package),
       NULL },
 
+    { ngx_string("relay_metrics"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_NOARGS|NGX_CONF_TAKE1,
+      ngx_http_relay_set_metrics,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("relay_packet_rules"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
       ngx_http_relay_set_packet_rules,
@@ -399,6 +406,7 @@ ngx_http_relay_create_main_conf(ngx_conf_t *cf)
      * set by ngx_pcalloc():
      *
      *     conf->zone = NULL;
+     *     conf->metrics = NULL;
      *     conf->policies = NULL;
      *     conf->packet = NULL;
      *     conf->process = { 0, NULL };
@@ -438,6 +446,7 @@ ngx_http_relay_create_loc_conf(ngx_conf_t *cf)
      * set by ngx_pcalloc():
      *
      *     conf->prefix = { 0, NULL };
+     *     conf->metrics = NGX_HTTP_RELAY_METRICS_OFF;  (not inherited)
      *     conf->sign_in = { 0, NULL };
      */
 
@@ -1015,6 +1024,10 @@ ngx_http_relay_init(ngx_conf_t *cf)
         }
 
         *h = phase[i].handler;
+    }
+
+    if (ngx_http_relay_metrics_init(cf, rmcf) != NGX_OK) {
+        return NGX_ERROR;
     }
 
     return ngx_http_relay_init_policies(cf, rmcf);

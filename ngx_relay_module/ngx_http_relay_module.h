@@ -46,6 +46,26 @@ typedef enum {
 } ngx_http_relay_receipts_e;
 
 
+typedef enum {
+    NGX_HTTP_RELAY_METRICS_OFF = 0,
+    NGX_HTTP_RELAY_METRICS_PROMETHEUS,
+    NGX_HTTP_RELAY_METRICS_JSON
+} ngx_http_relay_metrics_e;
+
+
+/* what is counted besides decisions */
+
+typedef enum {
+    NGX_HTTP_RELAY_EVENT_REMEMBERED = 0,
+    NGX_HTTP_RELAY_EVENT_STALE,
+    NGX_HTTP_RELAY_EVENT_KEPT,
+    NGX_HTTP_RELAY_EVENT_PROJECTED,
+    NGX_HTTP_RELAY_EVENT_UNDELIVERED,
+    NGX_HTTP_RELAY_EVENT_NOT_RECORDED,
+    NGX_HTTP_RELAY_EVENTS
+} ngx_http_relay_event_e;
+
+
 typedef struct ngx_http_relay_jwks_s  ngx_http_relay_jwks_t;
 typedef struct ngx_http_relay_jwks_fetch_s  ngx_http_relay_jwks_fetch_t;
 
@@ -106,6 +126,7 @@ typedef struct {
     ngx_array_t                  redis;     /* ngx_http_relay_redis_conf_t * */
     ngx_array_t                  jwks;      /* ngx_http_relay_jwks_conf_t * */
     ngx_shm_zone_t              *zone;      /* view cache, or NULL */
+    ngx_shm_zone_t              *metrics;   /* counters; NULL: no relay_link */
     ngx_array_t                 *policies;  /* relay_view_policy_t * */
     relay_schema_t              *packet;    /* of responder packets */
     ngx_str_t                    process;   /* receipt ids of this process */
@@ -121,6 +142,7 @@ typedef struct {
     ngx_array_t                 *jwt;           /* ngx_http_relay_jwt_t */
     ngx_http_relay_vouched_t    *vouched;
     ngx_http_relay_packet_rules_t  *packet;     /* NULL: the defaults */
+    ngx_uint_t                   metrics;       /* page of this location */
     ngx_uint_t                   accept;        /* relay_accept_e */
     ngx_uint_t                   anyone_view;   /* relay_view_e */
     ngx_uint_t                   view;          /* relay_view_e, NONE: any */
@@ -501,6 +523,20 @@ void ngx_http_relay_receipt_undelivered(ngx_http_request_t *r,
 
 ngx_int_t ngx_http_relay_receipt_init_process(ngx_cycle_t *cycle);
 void ngx_http_relay_receipt_exit_process(ngx_cycle_t *cycle);
+
+
+/* ngx_http_relay_metrics.c */
+
+ngx_int_t ngx_http_relay_metrics_init(ngx_conf_t *cf,
+    ngx_http_relay_main_conf_t *rmcf);
+char *ngx_http_relay_set_metrics(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+
+/* Count the decision of a request, by its reason; something that happened. */
+void ngx_http_relay_count_decision(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
+void ngx_http_relay_count(ngx_http_relay_main_conf_t *rmcf,
+    ngx_http_relay_event_e event);
 
 
 /* ngx_http_relay_variables.c */

@@ -435,6 +435,9 @@ ngx_http_relay_receipt_log(relay_str_t *text, ngx_log_t *log)
 {
     size_t  pos, len;
 
+    ngx_http_relay_count(ngx_http_relay_receipt_rmcf,
+                         NGX_HTTP_RELAY_EVENT_NOT_RECORDED);
+
     for (pos = 0; pos < text->len; pos += len) {
         len = ngx_min(text->len - pos, NGX_HTTP_RELAY_RECEIPT_LINE);
 
