@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <setjmp.h>
 #include <time.h>
 #include <cmocka.h>
@@ -16,7 +17,8 @@
 #include "relay_json.h"
 
 
-#define CORPUS  "../shared/corpus/json/test_parsing"
+#define CORPUS     "../shared/corpus/json/test_parsing"
+#define TRANSFORM  "../shared/corpus/json/test_transform"
 
 
 static relay_json_tape_t    tape;
@@ -849,6 +851,75 @@ test_suite(void **state)
 }
 
 
+/*
+ * What parsers make something else of.  This one makes nothing of it: numbers
+ * keep their digits, names are not normalized, and what is ambiguous (a name
+ * given twice, half a surrogate pair, bytes that are no UTF-8) is refused.
+ */
+
+static void
+test_transform(void **state)
+{
+    size_t        i, n;
+    char          path[1024], text[1024];
+    FILE         *fp;
+    relay_int_t   rc;
+
+    static const struct {
+        const char   *name;
+        relay_int_t   rc;
+    } files[] = {
+        { "number_-9223372036854775808", RELAY_OK },
+        { "number_-9223372036854775809", RELAY_OK },
+        { "number_1.0", RELAY_OK },
+        { "number_1.000000000000000005", RELAY_OK },
+        { "number_1000000000000000", RELAY_OK },
+        { "number_10000000000000000999", RELAY_OK },
+        { "number_1e-999", RELAY_OK },
+        { "number_1e6", RELAY_OK },
+        { "number_9223372036854775807", RELAY_OK },
+        { "number_9223372036854775808", RELAY_OK },
+        { "object_key_nfc_nfd", RELAY_OK },
+        { "object_key_nfd_nfc", RELAY_OK },
+        { "object_same_key_different_values", RELAY_DECLINED },
+        { "object_same_key_same_value", RELAY_DECLINED },
+        { "object_same_key_unclear_values", RELAY_DECLINED },
+        { "string_1_escaped_invalid_codepoint", RELAY_DECLINED },
+        { "string_1_invalid_codepoint", RELAY_DECLINED },
+        { "string_2_escaped_invalid_codepoints", RELAY_DECLINED },
+        { "string_2_invalid_codepoints", RELAY_DECLINED },
+        { "string_3_escaped_invalid_codepoints", RELAY_DECLINED },
+        { "string_3_invalid_codepoints", RELAY_DECLINED },
+        { "string_with_escaped_NULL", RELAY_OK }
+    };
+
+    if (access(TRANSFORM, R_OK) != 0) {
+        print_message("JSONTestSuite is not at " TRANSFORM ": skipped\n");
+        return;
+    }
+
+    for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        snprintf(path, sizeof(path), TRANSFORM "/%s.json", files[i].name);
+
+        fp = fopen(path, "rb");
+        assert_non_null(fp);
+        n = fread(text, 1, sizeof(text), fp);
+        fclose(fp);
+
+        rc = parse(text, n);
+
+        if (rc != files[i].rc) {
+            fail_msg("%s: %s", files[i].name,
+                     rc == RELAY_OK ? "accepted" : err.text);
+        }
+
+        if (rc == RELAY_OK) {
+            check_tape();
+        }
+    }
+}
+
+
 /* Strings that are the same once unescaped, and their hash. */
 
 static void
@@ -937,7 +1008,8 @@ main(void)
         cmocka_unit_test(test_hash),
         cmocka_unit_test(test_same),
         cmocka_unit_test(test_int),
-        cmocka_unit_test(test_suite)
+        cmocka_unit_test(test_suite),
+        cmocka_unit_test(test_transform)
     };
 
     return cmocka_run_group_tests_name("relay_json", tests, setup, teardown);
