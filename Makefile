@@ -79,7 +79,6 @@ test:
 	@sh t/tools/packages.sh build run test node
 	@sh t/tools/node.sh || :
 	@$(MAKE) --no-print-directory all
-	@sh t/tools/node.sh
 	@sh t/tools/test.sh
 
 

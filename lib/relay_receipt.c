@@ -12,6 +12,7 @@
 
 #define RELAY_RECEIPT_PROCESS_MAX  128
 #define RELAY_RECEIPT_METHOD_MAX   128
+#define RELAY_RECEIPT_POINTER_MAX  256
 #define RELAY_RECEIPT_WORD_MAX     64   /* a channel, an address of a client */
 
 
@@ -107,6 +108,13 @@ relay_receipt_encode(const relay_receipt_t *r, relay_buf_t *out)
         relay_buf_append_c(out, '"');
         relay_quality_kinds(r->safety, out);
         relay_buf_append_c(out, '"');
+    }
+
+    relay_receipt_text(out, "rule", &r->rule, RELAY_RECEIPT_WORD_MAX);
+    relay_receipt_text(out, "pointer", &r->pointer, RELAY_RECEIPT_POINTER_MAX);
+
+    if (r->offset >= 0) {
+        relay_receipt_integer(out, "offset", r->offset);
     }
 
     if (r->count > 0) {

@@ -41,6 +41,10 @@ typedef struct {
     relay_str_t              digest;    /* H(body), empty: unknown */
     int64_t                  withheld;  /* members left out, -1: unknown */
     uint32_t                 safety;    /* RELAY_SAFETY_... kinds in it */
+    relay_str_t              rule;      /* why a document was withheld: the
+                                           rule that refuses it ("P17") */
+    relay_str_t              pointer;   /* and where: a JSON pointer */
+    int64_t                  offset;    /* in bytes, -1: unknown */
     int64_t                  count;     /* aggregated denials, 0: one */
     relay_str_t              of;        /* UNDELIVERED: the id it is about */
     relay_str_t              ip;        /* only with relay_receipt_ip on */

@@ -813,6 +813,7 @@ relayctl_receipt(relayctl_t *ctl, relay_receipt_t *r)
     relay_str_set(&r->channel, "ctl");
     r->bytes = -1;
     r->withheld = -1;
+    r->offset = -1;
 
     if (relay_receipt_encode(r, out) != RELAY_OK) {
         exit(relayctl_fail(ctl, RELAYCTL_STORE, "a receipt cannot be made"));

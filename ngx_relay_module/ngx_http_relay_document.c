@@ -256,7 +256,6 @@ ngx_http_relay_document_project(ngx_http_request_t *r,
 {
     size_t                  i;
     u_char                 *p;
-    relay_buf_t             place;
     relay_str_t            *doc, s;
     const char             *why;
     relay_json_error_t      err;
@@ -273,6 +272,9 @@ ngx_http_relay_document_project(ngx_http_request_t *r,
                       "document of relay \"%V\" withheld: line %uz, "
                       "column %uz: %s", &ctx->relay, err.line, err.column,
                       err.text ? err.text : "no memory");
+
+        ctx->fault.offset = err.text ? (int64_t) err.offset : -1;
+
         return NULL;
     }
 
@@ -317,18 +319,14 @@ ngx_http_relay_document_project(ngx_http_request_t *r,
     {
         /* names that the policy knows, and numbers: no content */
 
-        relay_buf_init(&place, NGX_HTTP_RELAY_PLACE);
-
-        (void) relay_pointer_append(&ngx_http_relay_tape, doc,
-                                  ngx_http_relay_out.fault, &place);
+        ngx_http_relay_document_fault(r, ctx, NULL, &ngx_http_relay_tape, doc,
+                                      ngx_http_relay_out.fault);
 
         ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
-                      "document of relay \"%V\" withheld: %*s%s%s",
-                      &ctx->relay, place.len,
-                      place.len ? place.data : (u_char *) "",
-                      place.len ? ": " : "", why);
-
-        relay_buf_free(&place);
+                      "document of relay \"%V\" withheld: %V%s%s, byte %L",
+                      &ctx->relay, ngx_http_ngx_str(&ctx->fault.pointer),
+                      ctx->fault.pointer.len ? ": " : "", why,
+                      ctx->fault.offset);
 
         return NULL;
     }
@@ -370,6 +368,36 @@ withheld:
                   "document of relay \"%V\" withheld: %s", &ctx->relay, why);
 
     return NULL;
+}
+
+
+void
+ngx_http_relay_document_fault(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
+    const relay_str_t *rule, const relay_json_tape_t *tape,
+    const relay_str_t *doc, size_t node)
+{
+    relay_buf_t              place;
+    ngx_http_relay_fault_t  *fault;
+
+    fault = &ctx->fault;
+
+    if (rule != NULL) {
+        fault->rule = *rule;
+    }
+
+    fault->offset = tape->nodes[node].off;
+
+    relay_buf_init(&place, NGX_HTTP_RELAY_PLACE);
+
+    if (relay_pointer_append(tape, doc, node, &place) == RELAY_OK) {
+        relay_buf_str(&place, &fault->pointer);
+
+        if (ngx_http_relay_store_copy(r->pool, &fault->pointer) != NGX_OK) {
+            fault->pointer.len = 0;
+        }
+    }
+
+    relay_buf_free(&place);
 }
 
 
@@ -496,7 +524,7 @@ ngx_http_relay_document_safety(ngx_http_request_t *r,
     relay_int_t                 rc;
     relay_buf_t                 buf, *out;
     relay_str_t                 view;
-    ngx_uint_t                  safety;
+    ngx_uint_t                  i, safety;
     relay_json_error_t          err;
     ngx_http_relay_body_t      *stripped;
     relay_quality_safety_t      found;
@@ -546,6 +574,13 @@ ngx_http_relay_document_safety(ngx_http_request_t *r,
         && (found.kinds & RELAY_SAFETY_BLOCKED))
     {
         ctx->safety = found.kinds;
+
+        for (i = 0; !(found.kinds & RELAY_SAFETY_BLOCKED & (1u << i)); i++) {
+            /* void */
+        }
+
+        ngx_http_relay_document_fault(r, ctx, NULL, &ngx_http_relay_view_tape,
+                                      &view, found.node[i]);
         goto withheld;
     }
 

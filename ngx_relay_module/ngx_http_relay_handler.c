@@ -389,6 +389,10 @@ ngx_http_relay_lookup(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
     ctx->document.len = 0;
     ctx->safety = 0;
     ctx->text = 0;
+
+    ngx_memzero(&ctx->fault, sizeof(ngx_http_relay_fault_t));
+    ctx->fault.offset = -1;
+
     ctx->failed = 0;
 
     rc = ngx_http_relay_records_lookup(r, ctx, fresh);

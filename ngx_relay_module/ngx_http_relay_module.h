@@ -193,6 +193,15 @@ typedef struct {
 } ngx_http_relay_body_t;
 
 
+/* why and where a document was withheld, as far as it is known */
+
+typedef struct {
+    relay_str_t                  rule;
+    relay_str_t                  pointer;
+    int64_t                      offset;    /* -1: unknown */
+} ngx_http_relay_fault_t;
+
+
 typedef struct ngx_http_relay_ctx_s  ngx_http_relay_ctx_t;
 typedef struct ngx_http_relay_blocks_s  ngx_http_relay_blocks_t;
 typedef struct ngx_http_relay_snapshot_s  ngx_http_relay_snapshot_t;
@@ -229,6 +238,7 @@ struct ngx_http_relay_ctx_s {
 
     int64_t                      redis_now; /* where Redis's clock is ahead */
     relay_str_t                  document;
+    ngx_http_relay_fault_t       fault;     /* of the document */
     uint32_t                     safety;    /* why it is not passed on */
     ngx_str_t                    word;      /* a script's answer: "ok", ... */
     ngx_msec_t                   allowed;   /* monotonic: when it was */
@@ -440,6 +450,15 @@ void ngx_http_relay_records_exit_process(ngx_cycle_t *cycle);
  */
 ngx_int_t ngx_http_relay_document_view(ngx_http_request_t *r,
     ngx_http_relay_ctx_t *ctx);
+
+
+/*
+ * Notes in ctx->fault what the receipt of a withheld document says: the rule
+ * that refuses it, or NULL, and the node at fault.
+ */
+void ngx_http_relay_document_fault(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx, const relay_str_t *rule,
+    const relay_json_tape_t *tape, const relay_str_t *doc, size_t node);
 
 
 /* ngx_http_relay_store.c: commands of a request, scripts */

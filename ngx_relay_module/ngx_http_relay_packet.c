@@ -324,6 +324,12 @@ ngx_http_relay_packet_check(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
                       "packet of relay \"%V\": %V: %s, byte %uz", &ctx->relay,
                       ngx_http_ngx_str(relay_packet_rule_name(f->rule)),
                       f->text, f->offset);
+
+        if (f->rule == result->rule && ctx->fault.offset == -1) {
+            ngx_http_relay_document_fault(r, ctx,
+                                          relay_packet_rule_name(f->rule),
+                                          tape, doc, f->node);
+        }
     }
 
     if (rc != RELAY_OK) {
@@ -356,6 +362,9 @@ ngx_http_relay_packet_check(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
         ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
                       "packet of relay \"%V\": P26: the caller does not claim "
                       "the isolation that is needed", &ctx->relay);
+
+        relay_str_set(&ctx->fault.rule, "P26");
+
         return NGX_DECLINED;
     }
 

@@ -1,7 +1,7 @@
 
 /*
  * Receipts of this process: what is in one, and those that nobody waits for.
- * Denials of a known reader are told apart by relay, reader and reason; the
+ * Denials of a known reader are told apart by relay, reader, reason and fault; the
  * first of a minute is sent at once, the others as one record with a count.
  */
 
@@ -129,6 +129,7 @@ ngx_http_relay_receipt_fill(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
     rc->method = *ngx_http_relay_str(&r->method_name);
     rc->bytes = -1;
     rc->withheld = -1;
+    rc->offset = -1;
 
     relay_str_set(&rc->channel, "http");
 
@@ -160,8 +161,13 @@ ngx_http_relay_receipt_fill(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
         rc->safety = ctx->body->safety;
     }
 
-    if (rc->reason == RELAY_REASON_SAFETY) {
+    if (rc->reason == RELAY_REASON_WITHHELD
+        || rc->reason == RELAY_REASON_SAFETY)
+    {
         rc->safety = ctx->safety;
+        rc->rule = ctx->fault.rule;
+        rc->pointer = ctx->fault.pointer;
+        rc->offset = ctx->fault.offset;
     }
 
     if (rlcf->receipt_ip) {
@@ -207,6 +213,9 @@ ngx_http_relay_receipt_denial(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     relay_buf_append_str(&key, &ctx->identity.issuer);
     relay_buf_append_c(&key, '\n');
     relay_buf_append_str(&key, &ctx->identity.subject);
+    relay_buf_append_c(&key, '\n');
+    relay_buf_append_str(&key, &rc.rule);
+    relay_buf_append_str(&key, &rc.pointer);
 
     if (key.failed
         || relay_key_receipts(&stream, ngx_http_relay_str(&rlcf->prefix),
@@ -276,6 +285,8 @@ ngx_http_relay_receipt_denial(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     ngx_http_relay_keep(&d->receipt.grant);
     ngx_http_relay_keep(&d->receipt.method);
     ngx_http_relay_keep(&d->receipt.ip);
+    ngx_http_relay_keep(&d->receipt.rule);
+    ngx_http_relay_keep(&d->receipt.pointer);
     ngx_http_relay_keep(&d->reader.issuer);
     ngx_http_relay_keep(&d->reader.subject);
     ngx_http_relay_keep(&d->reader.email);

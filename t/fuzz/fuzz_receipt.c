@@ -248,6 +248,7 @@ compare(const relay_receipt_t *r, const relay_str_t *text)
     integer(object, "bytes", r->bytes, r->bytes >= 0);
     exact(object, "digest", &r->digest);
     integer(object, "withheld", r->withheld, r->withheld >= 0);
+    integer(object, "offset", r->offset, r->offset >= 0);
     integer(object, "count", r->count, r->count > 0);
     exact(object, "of", &r->of);
     shown(object, "ip", &r->ip, 64);
@@ -345,6 +346,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         r.status = fuzz_byte(&in);
         r.bytes = (int64_t) fuzz_u64(&in);
         r.withheld = (int64_t) fuzz_u64(&in);
+        r.offset = (int64_t) fuzz_u64(&in);
         r.count = (int64_t) fuzz_u64(&in);
     }
 

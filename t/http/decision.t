@@ -714,7 +714,23 @@ subtest 'documents that got into Redis some other way' => sub {
         is_answer($t->get("/r/$link", -bearer => $t->token()), 502,
                   'withheld', $name);
         is(last_receipt($id)->{reason}, 'withheld', "$name: a receipt");
+
+        my %at = ('not JSON' => 37, 'duplicate key' => 9 + length $id,
+                  'too deep' => 64, empty => undef, 'another id' => undef);
+        is(last_receipt($id)->{offset}, $at{$name}, "$name: where");
     }
+
+    my ($id, $link) = relay();
+    my $doc = $t->read_json('schema/examples/pilot.relay.json');
+    @$doc{qw(id version)} = ($id, 1);
+    $doc->{context}{sections}[1]{visibility} = 1;
+
+    $t->redis('SET', "relay:doc:{$id}:1", JSON::PP->new->encode($doc));
+    is_answer($t->get("/r/$link", -bearer => $t->token()), 502, 'withheld',
+              'a mark of the wrong type');
+    is(last_receipt($id)->{pointer}, '/context/sections/1/visibility',
+       'its receipt has the place');
+    ok(last_receipt($id)->{offset} > 0, 'and the offset');
 };
 
 

@@ -212,6 +212,11 @@ withheld("/r/$link", qr/P22: .*P17: the prompt names what is omitted, byte /s,
          'a prompt that names what is omitted');
 withheld("/r/$link", qr/P17: /, 'as JSON', Accept => 'application/json');
 
+ok($t->wait_for(sub {
+    grep { ($_->{rule} // '') eq 'P17' && $_->{pointer} && $_->{offset} > 0 }
+        $t->receipts($id)
+}), 'the receipt names the rule and the place');
+
 $r = $t->get("/lax/$link", -bearer => $reader);
 is($r->status, 200, 'where the rule only warns');
 like($r->body, qr/Cargo Manifest/, 'it is served');

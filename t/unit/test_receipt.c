@@ -85,6 +85,9 @@ whole(relay_receipt_t *r, relay_identity_t *id)
     r->digest = str(D);
     r->withheld = 4;
     r->safety = RELAY_SAFETY_ROLE|RELAY_SAFETY_HIDDEN;
+    r->rule = str("P17");
+    r->pointer = str("/a/0");
+    r->offset = 7;
     r->count = 2;
     r->of = str("edge-0");
     r->ip = str("192.0.2.1");
@@ -123,7 +126,9 @@ test_whole(void **state)
            "\"permission\":\"suggest\",\"channel\":\"http\","
            "\"method\":\"GET\",\"reason\":\"served\",\"status\":200,"
            "\"bytes\":0,\"digest\":\"" D "\",\"withheld\":4,"
-           "\"safety\":\"change-role,hidden-characters\",\"count\":2,"
+           "\"safety\":\"change-role,hidden-characters\","
+           "\"rule\":\"P17\",\"pointer\":\"/a/0\",\"offset\":7,"
+           "\"count\":2,"
            "\"of\":\"edge-0\",\"ip\":\"192.0.2.1\",\"rebound\":true}");
 
     /* appended: what was there stays */
@@ -152,6 +157,7 @@ test_absent(void **state)
     r.time = 5;
     r.bytes = -1;
     r.withheld = -1;
+    r.offset = -1;
 
     assert_int_equal(relay_receipt_encode(&r, &b), RELAY_OK);
     is(&b, "{\"kind\":\"act\",\"id\":\"x-1\",\"time\":5}");
@@ -238,6 +244,9 @@ test_longest(void **state)
         r.bytes = INT64_MAX;
         r.withheld = INT64_MAX;
         r.safety = (1 << RELAY_SAFETY_KINDS) - 1;
+        r.rule = texts[2];
+        r.pointer = texts[2];
+        r.offset = INT64_MAX;
         r.count = INT64_MAX;
         r.status = 599;
         r.reason = RELAY_REASON_RECEIPT_UNAVAILABLE;
