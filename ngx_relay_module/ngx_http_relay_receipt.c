@@ -1,8 +1,8 @@
 
 /*
  * Receipts of this process: what is in one, and those that nobody waits for.
- * Denials of a known reader are told apart by relay, reader, reason and fault; the
- * first of a minute is sent at once, the others as one record with a count.
+ * Denials of a known reader are told apart by relay, reader, reason and fault;
+ * the first of a minute is sent at once, the others as one record with a count.
  */
 
 
