@@ -178,10 +178,33 @@ ngx_http_relay_document_view(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     ngx_http_relay_count(rmcf, NGX_HTTP_RELAY_EVENT_PROJECTED);
 
     if (cached) {
-        ngx_http_relay_cache_put(rmcf->zone, &name, ctx->body);
+        ctx->view_key.len = name.len;
+        ctx->view_key.data = ngx_pstrdup(r->pool, &name);
+
+        if (ctx->view_key.data == NULL) {
+            return NGX_ERROR;
+        }
     }
 
     return NGX_OK;
+}
+
+
+/*
+ * Not before: the key's digest is that of the records, and only serve.lua knows
+ * whether they were still true when the document was read.
+ */
+
+void
+ngx_http_relay_document_keep(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
+{
+    ngx_http_relay_main_conf_t  *rmcf;
+
+    rmcf = ngx_http_get_module_main_conf(r, ngx_http_relay_module);
+
+    if (ctx->view_key.len) {
+        ngx_http_relay_cache_put(rmcf->zone, &ctx->view_key, ctx->body);
+    }
 }
 
 

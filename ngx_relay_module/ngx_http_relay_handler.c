@@ -20,6 +20,8 @@
 
 static ngx_http_relay_ctx_t *ngx_http_relay_open(ngx_http_request_t *r,
     ngx_http_relay_loc_conf_t *rlcf);
+static ngx_uint_t ngx_http_relay_same_conf(ngx_http_relay_loc_conf_t *a,
+    ngx_http_relay_loc_conf_t *b);
 static ngx_int_t ngx_http_relay_start(ngx_http_request_t *r,
     ngx_http_relay_loc_conf_t *rlcf, ngx_http_relay_ctx_t *ctx);
 static ngx_int_t ngx_http_relay_read_body(ngx_http_request_t *r,
@@ -162,12 +164,46 @@ ngx_http_relay_precontent_handler(ngx_http_request_t *r)
 
         /* an internal redirect brings a decided request back */
 
+        if (ctx->outcome == NGX_HTTP_RELAY_ALLOWED
+            && !ngx_http_relay_same_conf(rlcf, ctx->conf))
+        {
+            ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                          "relay allowed in one location was redirected to "
+                          "another that has other relay directives");
+
+            return ngx_http_relay_refuse(r, ctx, RELAY_REASON_INTERNAL);
+        }
+
         if (ctx->outcome == NGX_HTTP_RELAY_ALLOWED || ctx->dry_run) {
             return NGX_DECLINED;
         }
 
         return ngx_http_relay_send_denial(r, ctx);
     }
+}
+
+
+/* Whether what was decided in one location is what another would decide on. */
+
+static ngx_uint_t
+ngx_http_relay_same_conf(ngx_http_relay_loc_conf_t *a,
+    ngx_http_relay_loc_conf_t *b)
+{
+    return a == b
+           || (b != NULL
+               && a->link == b->link
+               && a->redis == b->redis
+               && relay_str_eq(ngx_http_relay_str(&a->prefix),
+                               ngx_http_relay_str(&b->prefix))
+               && a->jwt == b->jwt
+               && a->vouched == b->vouched
+               && a->packet == b->packet
+               && a->accept == b->accept
+               && a->anyone_view == b->anyone_view
+               && a->view == b->view
+               && a->safety == b->safety
+               && a->bind_subject == b->bind_subject
+               && a->conceal == b->conceal);
 }
 
 
@@ -178,6 +214,8 @@ ngx_http_relay_start(ngx_http_request_t *r, ngx_http_relay_loc_conf_t *rlcf,
     ngx_int_t       rc;
     ngx_str_t      *type;
     relay_reason_e  reason;
+
+    ctx->conf = rlcf;
 
     if (ngx_http_relay_sanitize(r) != NGX_OK) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
@@ -392,6 +430,7 @@ ngx_http_relay_lookup(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
 
     ngx_memzero(&ctx->fault, sizeof(ngx_http_relay_fault_t));
     ctx->fault.offset = -1;
+    ctx->view_key.len = 0;
 
     ctx->failed = 0;
 
@@ -542,6 +581,7 @@ ngx_http_relay_served(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
         }
 
         ngx_http_relay_records_remember(ctx);
+        ngx_http_relay_document_keep(r, ctx);
 
         return ngx_http_relay_allow(r, ctx);
     }

@@ -8,7 +8,8 @@
  *
  * The subrequest is one in the background: it neither holds back the output of
  * the request that it belongs to, nor ends with a client that goes away.  It
- * carries nothing of that request, neither headers nor variables.
+ * carries nothing of that request, neither headers nor variables; only
+ * $request_method is the client's, as in every subrequest.
  */
 
 
@@ -220,6 +221,7 @@ ngx_http_relay_jwks_fetch(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
     sr->headers_in.keep_alive_n = -1;
 
     sr->unparsed_uri = sr->uri;
+    sr->request_line = sr->uri;
     sr->variables = variables;
     sr->request_body = body;
     sr->filter_need_in_memory = 1;

@@ -213,6 +213,7 @@ typedef struct ngx_http_relay_snapshot_s  ngx_http_relay_snapshot_t;
 
 struct ngx_http_relay_ctx_s {
     ngx_http_request_t          *request;
+    ngx_http_relay_loc_conf_t   *conf;      /* of the location that decides */
     ngx_http_relay_state_e       state;
     ngx_http_relay_outcome_e     outcome;   /* the gate: set in one place */
 
@@ -239,6 +240,7 @@ struct ngx_http_relay_ctx_s {
     int64_t                      redis_now; /* where Redis's clock is ahead */
     relay_str_t                  document;
     ngx_http_relay_fault_t       fault;     /* of the document */
+    ngx_str_t                    view_key;  /* to keep the view under, or "" */
     uint32_t                     safety;    /* why it is not passed on */
     ngx_str_t                    word;      /* a script's answer: "ok", ... */
     ngx_msec_t                   allowed;   /* monotonic: when it was */
@@ -451,6 +453,10 @@ void ngx_http_relay_records_exit_process(ngx_cycle_t *cycle);
 ngx_int_t ngx_http_relay_document_view(ngx_http_request_t *r,
     ngx_http_relay_ctx_t *ctx);
 
+
+/* serve.lua found the records true: the view may be kept under their digest. */
+void ngx_http_relay_document_keep(ngx_http_request_t *r,
+    ngx_http_relay_ctx_t *ctx);
 
 /*
  * Notes in ctx->fault what the receipt of a withheld document says: the rule

@@ -10,7 +10,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "ngx_http_relay_module.h"
+#include "ngx_http_relay_store.h"
 
 
 #define NGX_HTTP_RELAY_DENIALS_MAX     4096     /* entries per process */
@@ -270,6 +270,8 @@ ngx_http_relay_receipt_denial(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx)
     d->reader = ctx->identity;
     d->receipt.reader = &d->reader;
 
+    relay_str_set(&d->reader.isolation, "");
+
     ngx_memcpy(d->link, ctx->link, RELAY_DIGEST_LEN);
     d->receipt.link.data = d->link;
 
@@ -331,19 +333,8 @@ void
 ngx_http_relay_receipt_undelivered(ngx_http_request_t *r,
     ngx_http_relay_ctx_t *ctx)
 {
-    ngx_str_t                   of;
-    relay_buf_t                 stream;
-    relay_str_t                 key;
-    relay_receipt_t             rc;
-    ngx_http_relay_loc_conf_t  *rlcf;
-
-    rlcf = ngx_http_get_module_loc_conf(r, ngx_http_relay_module);
-
-    /* an internal redirect may have left the relay's location */
-
-    if (rlcf->redis == NULL) {
-        return;
-    }
+    ngx_str_t        of;
+    relay_receipt_t  rc;
 
     of = ctx->receipt;
 
@@ -357,18 +348,11 @@ ngx_http_relay_receipt_undelivered(ngx_http_request_t *r,
     rc.status = r->headers_out.status;
     rc.bytes = ngx_max(r->connection->sent - (off_t) r->header_size, 0);
 
-    relay_buf_init(&stream, 2 * RELAY_KEY_MAX);
+    /* where the read was recorded, wherever the request has come to since */
 
-    if (relay_key_receipts(&stream, ngx_http_relay_str(&rlcf->prefix),
-                           ngx_http_relay_str(&ctx->relay))
-        == RELAY_OK)
-    {
-        relay_buf_str(&stream, &key);
-        (void) ngx_http_relay_receipt_send(rlcf->redis, &key, &rc,
-                                           r->connection->log);
-    }
-
-    relay_buf_free(&stream);
+    (void) ngx_http_relay_receipt_send(ctx->conf->redis,
+                                       &ctx->snapshot->stream, &rc,
+                                       r->connection->log);
 }
 
 

@@ -113,6 +113,7 @@ ngx_http_relay_records_lookup(ngx_http_request_t *r, ngx_http_relay_ctx_t *ctx,
     ctx->bad_record = 0;
     ctx->remembered = 0;
     ngx_str_null(&ctx->relay);
+    ngx_str_null(&ctx->isolation);
     ngx_str_null(&ctx->grant);
     ngx_memzero(&ctx->decision, sizeof(relay_decision_t));
 
@@ -761,6 +762,13 @@ ngx_http_relay_records_reply(ngx_http_relay_slot_t *slot,
 
     if (rc != RELAY_OK) {
         ngx_http_relay_records_bad(ctx, &ss->keys[slot->n], field);
+
+        /* what was decoded before points into the reply */
+
+        for (i = 0; i < n; i++) {
+            relay_str_set(strings[i], "");
+        }
+
         return;
     }
 
