@@ -25,10 +25,10 @@ my $t = Relay::Test->new(http => <<'EOC');
             relay_package on;
         }
 
-        location ~ ^/pass-on/(?<t2>.*)$ {
+        location ~ ^/preview/(?<t2>.*)$ {
             relay_link $t2;
             relay_package on;
-            relay_view pass-on;
+            relay_view preview;
         }
     }
 EOC
@@ -68,15 +68,15 @@ my $title = $json->decode($first)->{title};
 is(title('r'), $title, 'the first document');
 
 place($second, 'f' x 40);
-is(title('pass-on'), 'Another title', 'another in its place, another view');
+is(title('preview'), 'Another title', 'another in its place, another view');
 
 place($first, $digest);
-is(title('pass-on'), $title, 'the first again');
+is(title('preview'), $title, 'the first again');
 is(title('r'), $title, 'in each view');
 
 place($second, 'f' x 40);
 is(title('r'), 'Another title', 'and the other');
-is(title('pass-on'), 'Another title', 'in each view');
+is(title('preview'), 'Another title', 'in each view');
 
 $t->stop();
 done_testing();
