@@ -228,9 +228,11 @@ const relayctl_command_t  relayctl_commands[] = {
     { "grant", "issue a grant to a reader",
       "ID (--email ADDRESS | --iss ISSUER --sub SUBJECT) [--name NAME] [--view "
       "NAME] [--permission NAME] [--expires WHEN]",
-      "Issues a grant to an address, or to a subject that has none. The reader "
-      "accepts it through a link.",
-      "relayctl grant rly_7QmX2c9Lw4 --email tomas@norrvik.example",
+      "Issues a grant to an address, or to the subject of an issuer (an app "
+      "without an address). The reader accepts it through a link. A named "
+      "relay is for its own address: a grant to another address opens nothing, "
+      "one to a subject does.",
+      "relayctl grant rly_7QmX2c9Lw4 --iss https://id.example --sub app-1",
       relayctl_grant_options, 1, 1, 1, relayctl_grant },
 
     { "revoke", "revoke a relay, a link or a grant",

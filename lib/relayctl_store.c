@@ -371,6 +371,11 @@ relayctl_put(relayctl_t *ctl, relayctl_put_t *put, const char **why)
             return RELAYCTL_NOT_FOUND;
         }
 
+        if (relay_str_is(&word, "revoked")) {
+            *why = "the relay is revoked, and stays so: nobody could read it";
+            return RELAYCTL_REFUSED;
+        }
+
         if (relay_str_is(&word, "exists")) {
             put->present = 1;
 

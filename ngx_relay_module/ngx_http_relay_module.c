@@ -235,7 +235,7 @@ static ngx_command_t  ngx_http_relay_commands[] = {
 
     { ngx_string("relay_safety"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
-      ngx_conf_set_enum_slot,
+      ngx_http_relay_set_enum,
       NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_relay_loc_conf_t, safety),
       &ngx_http_relay_safeties },
@@ -752,6 +752,14 @@ ngx_http_relay_set_link(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
+    if (rlcf->link->lengths == NULL) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"relay_link %V\" is the same for every request: "
+                           "it must hold a variable, as in \"relay_link "
+                           "$relay_token\"", &value[1]);
+        return NGX_CONF_ERROR;
+    }
+
     return NGX_CONF_OK;
 }
 
@@ -841,7 +849,10 @@ ngx_http_relay_set_identity(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 invalid:
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "invalid parameter \"%V\" in \"relay_identity\"",
+                       "invalid parameter \"%V\" in \"relay_identity\": it is "
+                       "one of \"issuer=\", \"subject=\", \"email=\", "
+                       "\"email_verified=\", \"name=\" and "
+                       "\"email_trust=on\" or \"email_trust=off\"",
                        &value[i]);
 
     return NGX_CONF_ERROR;

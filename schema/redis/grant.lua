@@ -2,7 +2,7 @@
 --
 -- KEYS  head, grant, stream
 -- ARGV  receipt, n, then n pairs of a field and its value
--- {"ok", entry, epoch} | {"missing"} | {"exists"}
+-- {"ok", entry, epoch} | {"missing"} | {"revoked"} | {"exists"}
 
 local fields = {
     id = true, link = true, view = true, permission = true, state = true,
@@ -38,6 +38,10 @@ set.state = "active"
 
 if redis.call("EXISTS", KEYS[1]) == 0 then
     return {"missing"}
+end
+
+if redis.call("HGET", KEYS[1], "state") ~= "active" then
+    return {"revoked"}
 end
 
 if redis.call("EXISTS", KEYS[2]) == 1 then

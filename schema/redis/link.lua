@@ -3,7 +3,7 @@
 --
 -- KEYS  head, link record, stream
 -- ARGV  receipt, n, then n pairs of a field and its value
--- {"ok", entry, epoch} | {"missing"} | {"exists"}
+-- {"ok", entry, epoch} | {"missing"} | {"revoked"} | {"exists"}
 
 local fields = { view = true, access = true, permission = true, exp = true }
 
@@ -21,6 +21,10 @@ end
 
 if redis.call("EXISTS", KEYS[1]) == 0 then
     return {"missing"}
+end
+
+if redis.call("HGET", KEYS[1], "state") ~= "active" then
+    return {"revoked"}
 end
 
 if redis.call("EXISTS", KEYS[2]) == 1 then

@@ -1009,10 +1009,18 @@ is(hash("relay:{$id}")->{state}, 'revoked', 'revoked');
 is($rc, 1, 'no version after that');
 like($err, qr{/id: the relay is revoked}, 'and why');
 
+for (['link', $id], ['grant', $id, '--iss', 'https://id.example', '--sub', 'x'])
+{
+    ($rc, $out, $err) = ctl($_);
+    is($rc, 1, "$_->[0]: refused");
+    like($err, qr/the relay is revoked, and stays so/, "$_->[0]: and why");
+    is($out, '', "$_->[0]: nothing is made");
+}
+
 # errors of the server
 
 redis('CONFIG', 'SET', 'min-replicas-to-write', 1);
-($rc, $out, $err) = ctl(['link', $id]);
+($rc, $out, $err) = ctl(['block', 'email', 'x@y.example']);
 is($rc, 3, 'an error reply');
 like($err, qr/redis: NOREPLICAS/, 'is shown');
 redis('CONFIG', 'SET', 'min-replicas-to-write', 0);

@@ -67,7 +67,7 @@ my $t = Relay::Test->new(timeout => 240, http => <<'EOC');
         location = /_gated {
             relay_jwt_keys %%KEYS%% issuer=https://id.example
                            audience=https://edge.example;
-            relay_link gated;
+            relay_link $uri;
             relay_package on;
         }
 
