@@ -28,6 +28,7 @@ typedef struct {
 typedef struct {
     relay_str_t           text;
     const uint32_t       *map;      /* NULL: in the same place */
+    unsigned              nested:1; /* JSON inside of the string */
 } relay_safety_layer_t;
 
 

@@ -27,7 +27,15 @@ static const char *const  relay_safety_turns[] = {
 /* bytes that mean something in Markdown or HTML */
 
 static const unsigned char  relay_safety_marks[256] = {
-    ['\\'] = 1, ['\n'] = 1, ['!'] = 1, ['['] = 1, [']'] = 1, ['<'] = 1
+    ['\\'] = 1, ['\n'] = 1, ['!'] = 1, ['['] = 1, [']'] = 1, ['<'] = 1,
+    ['`'] = 1
+};
+
+/* what may stand in a line before a definition: quotations, items of lists */
+
+static const unsigned char  relay_safety_before[256] = {
+    [' '] = 1, ['\t'] = 1, ['\v'] = 1, ['\f'] = 1, ['>'] = 1, ['-'] = 1,
+    ['+'] = 1, ['*'] = 1, ['.'] = 1, [')'] = 1, ['0' ... '9'] = 1
 };
 
 /* what a blob is made of */
@@ -38,25 +46,28 @@ static const unsigned char  relay_safety_base64[256] = {
 };
 
 
-/* Whether an address has parameters, also behind a character reference. */
+/*
+ * Where the parameters of an address start, also behind a character reference;
+ * last: it has none.
+ */
 
-static unsigned
+static const unsigned char *
 relay_safety_query(const unsigned char *p, const unsigned char *last)
 {
     for ( /* void */ ; p < last; p++) {
 
         if (*p == '?') {
-            return 1;
+            break;
         }
 
         if (*p == '&' && (relay_safety_starts(p, last, "&#")
                           || relay_safety_starts(p, last, "&quest")))
         {
-            return 1;
+            break;
         }
     }
 
-    return 0;
+    return p;
 }
 
 
@@ -78,8 +89,12 @@ relay_safety_target(const unsigned char *p, const unsigned char *last,
     if (p < last && *p == '<') {
         *start = ++p;
 
-        while (p < last && *p != '>' && *p != '<' && *p != '\n') {
-            p++;
+        for ( /* void */ ; p < last && *p != '>' && *p != '<' && *p != '\n';
+             p++)
+        {
+            if (*p == '\\' && p + 1 < last && p[1] != '\n') {
+                p++;
+            }
         }
 
         return (p < last && *p == '>') ? p : NULL;
@@ -183,7 +198,7 @@ relay_safety_tag(const unsigned char *p, const unsigned char *last,
             }
         }
 
-        if (src && relay_safety_query(p, end)) {
+        if (src && relay_safety_query(p, end) != end) {
             *query = 1;
         }
 
@@ -245,37 +260,89 @@ relay_safety_turn(const unsigned char *p, const unsigned char *last)
 }
 
 
-/* S7k of reference style: the address stands in a line of its own. */
+/*
+ * The end of a label that starts after "[", just after "]:", or NULL.  It may
+ * go over lines; another "[" ends it, so that no byte is looked at twice.
+ */
+
+static const unsigned char *
+relay_safety_label(const unsigned char *p, const unsigned char *last)
+{
+    for ( /* void */ ; p < last && *p != '[' && *p != ']'; p++) {
+
+        if (*p == '\\' && p + 1 < last) {
+            p++;
+        }
+    }
+
+    return (last - p >= 2 && *p == ']' && p[1] == ':') ? p + 2 : NULL;
+}
+
+
+/*
+ * S7k of reference style: the address stands in a line of its own, or in the
+ * next one.  In JSON a string starts and ends a line as well.
+ */
 
 static void
 relay_safety_definitions(relay_safety_ctx_t *ctx,
     const relay_safety_layer_t *layer)
 {
-    const unsigned char  *p, *q, *end, *last, *start;
+    const unsigned char  *p, *q, *end, *line, *query, *last, *start;
 
     start = layer->text.data;
     last = start + layer->text.len;
 
+    line = start;
+    query = start;
+
     for (p = start; p < last; p = end + 1) {
 
-        end = memchr(p, '\n', last - p);
-        if (end == NULL) {
-            end = last;
+        for (q = p; q < last && relay_safety_before[*q]; q++) { /* void */ }
+
+        end = q;
+
+        if (q < last && *q == '[') {
+            q = relay_safety_label(q + 1, last);
+
+        } else {
+            q = NULL;
         }
 
-        for (q = p; q < end && (relay_safety_is_space(*q) || *q == '>'); q++) {
-            /* void */
+        if (q != NULL) {
+
+            while (q < last && (relay_safety_is_space(*q) || *q == '>')) {
+                q++;
+            }
+
+            end = q;
         }
 
-        if (q == end || *q != '[') {
+        while (end < last && *end != '\n' && *end != '\r'
+               && (*end != '"' || !layer->nested))
+        {
+            end++;
+        }
+
+        if (q == NULL) {
             continue;
         }
 
-        do {
-            q = memchr(q, ']', end - q);
-        } while (q != NULL && ++q < end && *q != ':');
+        /* both go forward only, however many addresses a line has */
 
-        if (q != NULL && q < end && relay_safety_query(q, end)) {
+        if (line < q) {
+            for (line = q; line < last && *line != '\n' && *line != '\r';
+                 line++)
+            {
+                /* void */
+            }
+        }
+
+        if (query < q) {
+            query = relay_safety_query(q, last);
+        }
+
+        if (query < line) {
             relay_safety_found(ctx, layer, RELAY_SAFETY_IMAGE, p - start);
             relay_safety_cut(ctx, layer, p - start, end - start, 1);
         }
@@ -289,7 +356,7 @@ void
 relay_safety_markup(relay_safety_ctx_t *ctx, const relay_safety_layer_t *layer)
 {
     size_t                depth;
-    unsigned              quotes, query, reference, tags;
+    unsigned              quotes, query, reference, tags, verbatim;
     const unsigned char  *p, *q, *bang, *last, *start, *url;
 
     start = layer->text.data;
@@ -300,6 +367,7 @@ relay_safety_markup(relay_safety_ctx_t *ctx, const relay_safety_layer_t *layer)
     quotes = 1;
     reference = 0;
     tags = 1;
+    verbatim = 0;
 
     for (p = start; p < last; p++) {
 
@@ -334,6 +402,7 @@ relay_safety_markup(relay_safety_ctx_t *ctx, const relay_safety_layer_t *layer)
 
                 if (depth++ == 0) {
                     bang = p;
+                    verbatim = 0;
                 }
 
                 p++;
@@ -361,7 +430,13 @@ relay_safety_markup(relay_safety_ctx_t *ctx, const relay_safety_layer_t *layer)
 
             if (p + 1 == last || p[1] != '(') {
                 reference = 1;
-                depth--;
+
+                /* of code or of a tag inside, it does not end the image */
+
+                if (depth != 1 || !verbatim) {
+                    depth--;
+                }
+
                 break;
             }
 
@@ -371,7 +446,7 @@ relay_safety_markup(relay_safety_ctx_t *ctx, const relay_safety_layer_t *layer)
                 break;
             }
 
-            if (relay_safety_query(url, q)) {
+            if (relay_safety_query(url, q) != q) {
                 q = relay_safety_close(q, last);
 
                 relay_safety_found(ctx, layer, RELAY_SAFETY_IMAGE,
@@ -386,7 +461,14 @@ relay_safety_markup(relay_safety_ctx_t *ctx, const relay_safety_layer_t *layer)
 
             break;
 
+        case '`':
+
+            verbatim = 1;
+            break;
+
         case '<':
+
+            verbatim = 1;
 
             if (relay_safety_turn(p, last)) {
                 relay_safety_found(ctx, layer, RELAY_SAFETY_ROLE, p - start);
@@ -439,10 +521,23 @@ relay_safety_is_hex(unsigned c)
 }
 
 
+/* With the stroke before it, where it starts inside of an escape of JSON. */
+
 static void
 relay_safety_blob(relay_safety_ctx_t *ctx, const relay_safety_layer_t *layer,
     const unsigned char *from, const unsigned char *to)
 {
+    size_t                n;
+    const unsigned char  *p;
+
+    p = from;
+
+    for (n = 0; p > layer->text.data && p[-1] == '\\'; n++) {
+        p--;
+    }
+
+    from -= n & 1;
+
     relay_safety_found(ctx, layer, RELAY_SAFETY_BLOB,
                        from - layer->text.data);
     relay_safety_cut(ctx, layer, from - layer->text.data,
@@ -561,7 +656,8 @@ relay_safety_data(const unsigned char *p, const unsigned char *last)
     }
 
     while (p < last && !relay_safety_is_space(*p)
-           && *p != '"' && *p != '\'' && *p != '<' && *p != '>' && *p != ')')
+           && *p != '"' && *p != '\'' && *p != '<' && *p != '>' && *p != ')'
+           && *p != '\\')
     {
         p++;
     }

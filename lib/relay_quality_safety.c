@@ -171,6 +171,7 @@ relay_safety_look(relay_safety_ctx_t *ctx, const relay_str_t *text)
 
     raw.text = *text;
     raw.map = NULL;
+    raw.nested = 0;
 
     for (i = 0; /* void */; i++) {
         clean = raw;
@@ -198,6 +199,7 @@ relay_safety_look(relay_safety_ctx_t *ctx, const relay_str_t *text)
 
         relay_buf_str(layer, &raw.text);
         raw.map = (uint32_t *) map->data;
+        raw.nested = 1;
     }
 }
 

@@ -287,6 +287,22 @@ test_markup(void **state)
           "![x][r]\n\n \nz" },
         { "![r]\n\n > [r]: http://e.example/?q", "image-parameters",
           "![r]\n\n " },
+        { "![r]\n\n[r]:\nhttp://e.example/?q\nz", "image-parameters",
+          "![r]\n\n \nz" },
+        { "![r s]\n\n- [r\ns]: http://e.example/?q", "image-parameters",
+          "![r s]\n\n " },
+        { "![r]\r\r1. [r]: http://e.example/?q\rz", "image-parameters",
+          "![r]\r\r \rz" },
+        { "![x](<http://e.example/\\>?q>)", "image-parameters", " " },
+        { "![x `]`](http://e.example/?q)", "image-parameters", " " },
+        { "![x <b c=']'>](http://e.example/?q)", "image-parameters", " " },
+
+        /* JSON inside stays JSON */
+
+        { "{\"a\":\"[r]: http://e.example/?q\\n![r]\"}", "image-parameters",
+          "{\"a\":\" \\n![r]\"}" },
+        { "{\"a\":\"\\n" BASE64 "\"}", "encoded-blob", "{\"a\":\" \"}" },
+        { "[\"data:text/html,a\\\" b\"]", "encoded-blob", "[\" \\\" b\"]" },
 
         { "![x](https://e.example/i.png)", "", NULL },
         { "[x](https://e.example/?q)", "", NULL },
