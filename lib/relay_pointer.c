@@ -16,7 +16,20 @@ relay_int_t
 relay_pointer_append(const relay_json_tape_t *tape, const relay_str_t *doc,
     size_t i, relay_buf_t *out)
 {
-    size_t                    at, k, index, value;
+    relay_pointer_walk_t  walk;
+
+    memset(&walk, 0, sizeof(relay_pointer_walk_t));
+
+    return relay_pointer_append_next(tape, doc, i, &walk, out);
+}
+
+
+relay_int_t
+relay_pointer_append_next(const relay_json_tape_t *tape,
+    const relay_str_t *doc, size_t i, relay_pointer_walk_t *walk,
+    relay_buf_t *out)
+{
+    size_t                    at, k, index, value, depth;
     const relay_json_node_t  *nodes;
 
     if (i >= tape->n) {
@@ -28,10 +41,17 @@ relay_pointer_append(const relay_json_tape_t *tape, const relay_str_t *doc,
 
     /* down from the root, each time into the child whose nodes hold i */
 
-    while (at < i) {
+    for (depth = 0; at < i; depth++) {
 
         k = at + 1;
         index = 0;
+
+        if (depth < RELAY_POINTER_DEPTH && walk->at[depth] == at
+            && walk->child[depth] != 0 && walk->child[depth] <= i)
+        {
+            k = walk->child[depth];
+            index = walk->index[depth];
+        }
 
         for ( ;; ) {
             value = (nodes[at].type == RELAY_JSON_OBJECT) ? k + 1 : k;
@@ -42,6 +62,12 @@ relay_pointer_append(const relay_json_tape_t *tape, const relay_str_t *doc,
 
             k = nodes[value].next;
             index++;
+        }
+
+        if (depth < RELAY_POINTER_DEPTH) {
+            walk->at[depth] = at;
+            walk->child[depth] = k;
+            walk->index[depth] = index;
         }
 
         if (nodes[at].type == RELAY_JSON_OBJECT) {

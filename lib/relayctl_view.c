@@ -12,6 +12,7 @@ typedef struct {
     const relayctl_document_t *d;
     relay_buf_t               *out;
     relay_buf_t               *pointer;
+    relay_pointer_walk_t       walk;
 } relayctl_explain_t;
 
 
@@ -28,8 +29,8 @@ relayctl_explain(void *data, const relay_view_note_t *note)
     out = e->out;
 
     relay_buf_reset(e->pointer);
-    (void) relay_pointer_append(&e->d->tape, &e->d->text, note->node,
-                              e->pointer);
+    (void) relay_pointer_append_next(&e->d->tape, &e->d->text, note->node,
+                                     &e->walk, e->pointer);
     relay_buf_str(e->pointer, &s);
 
     what = relayctl_str(note->what);
@@ -261,6 +262,8 @@ relayctl_view(relayctl_t *ctl)
     }
 
     params.permission = permission;
+
+    memset(&explain, 0, sizeof(relayctl_explain_t));
 
     explain.ctl = ctl;
     explain.d = &d;

@@ -92,6 +92,49 @@ test_both_ways(void **state)
 }
 
 
+/* A walk makes no difference, in whatever order pointers are asked for. */
+
+static void
+test_walk(void **state)
+{
+    size_t                i, n, step;
+    relay_buf_t           one, two;
+    relay_pointer_walk_t  walk;
+
+    (void) state;
+
+    parse("{\"\":[],\"a\":{\"b\":[1,[2,{}],\"x\"]},\"c\":[[0,1,[2,3]],"
+          "[4,{\"d\":5,\"e\":[6]}],7],\"z\":0}");
+
+    relay_buf_init(&one, 1024);
+    relay_buf_init(&two, 1024);
+
+    for (step = 1; step < tape.n; step++) {
+
+        memset(&walk, 0, sizeof(relay_pointer_walk_t));
+
+        for (n = 0, i = 0; n < 4 * tape.n; n++, i = (i + step) % tape.n) {
+            relay_buf_reset(&one);
+            relay_buf_reset(&two);
+
+            assert_int_equal(relay_pointer_append(&tape, &doc, i, &one),
+                             RELAY_OK);
+            assert_int_equal(relay_pointer_append_next(&tape, &doc, i, &walk,
+                                                       &two),
+                             RELAY_OK);
+            assert_int_equal(one.len, two.len);
+
+            if (one.len != 0) {
+                assert_memory_equal(one.data, two.data, one.len);
+            }
+        }
+    }
+
+    relay_buf_free(&one);
+    relay_buf_free(&two);
+}
+
+
 static void
 test_text(void **state)
 {
@@ -176,6 +219,7 @@ main(void)
 {
     const struct CMUnitTest  tests[] = {
         cmocka_unit_test(test_both_ways),
+        cmocka_unit_test(test_walk),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_nowhere)
     };
