@@ -284,6 +284,18 @@ relay_buf_append_json(relay_buf_t *b, const relay_str_t *s)
         if (*p >= 0x80) {
             n = relay_buf_utf8(p, last);
 
+            if (n == 2 && *p == 0xc2 && p[1] < 0xa0) {
+
+                /* C1 controls, which a terminal obeys */
+
+                relay_buf_append(b, run, p - run);
+                relay_buf_printf(b, "\\u%04x", (unsigned) p[1]);
+
+                p += n;
+                run = p;
+                continue;
+            }
+
             if (n) {
                 p += n;
                 continue;

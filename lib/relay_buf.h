@@ -48,14 +48,18 @@ relay_int_t relay_buf_printf(relay_buf_t *b, const char *fmt, ...)
 unsigned char *relay_buf_reserve(relay_buf_t *b, size_t len);
 
 /*
- * Appends s as a JSON string with its quotes.  Control characters, quote and
- * backslash are escaped; bytes that are not UTF-8 become U+FFFD.
+ * Appends s as a JSON string with its quotes.  Control characters (C1, too),
+ * quote and backslash are escaped; bytes that are not UTF-8 become U+FFFD.
  */
 relay_int_t relay_buf_append_json(relay_buf_t *b, const relay_str_t *s);
 
-/* The content as a string; valid until the next append. */
+/*
+ * The content as a string; valid until the next append.  Its data is never
+ * NULL: a reader may add to it.
+ */
 #define relay_buf_str(b, s)                                                   \
-    (s)->len = (b)->len; (s)->data = (b)->data
+    (s)->len = (b)->len;                                                      \
+    (s)->data = (b)->data ? (b)->data : (unsigned char *) ""
 
 
 #endif /* _RELAY_BUF_H_INCLUDED_ */

@@ -22,6 +22,7 @@
 #include "relay_receipt.h"
 #include "relay_resp.h"
 #include "relay_schema.h"
+#include "relay_text.h"
 #include "relay_time.h"
 #include "relay_url.h"
 #include "relay_view.h"
@@ -138,7 +139,10 @@ void relayctl_field_time(relayctl_t *ctl, relay_buf_t *out, const char *name,
 int relayctl_print(relayctl_t *ctl, relay_buf_t *out);
 int relayctl_write(relayctl_t *ctl, const relay_str_t *s);
 
-/* Appends s for a terminal: control characters become "?". */
+/*
+ * Appends s for a terminal: what it obeys (controls, bidirectional ones too),
+ * what nobody sees, and bytes that are no UTF-8 become "?".
+ */
 void relayctl_append_safe(relay_buf_t *out, const relay_str_t *s);
 
 int64_t relayctl_now(void);

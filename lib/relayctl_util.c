@@ -250,26 +250,44 @@ relayctl_warn(relayctl_t *ctl, const char *fmt, ...)
 }
 
 
+/*
+ * What a terminal obeys and nobody sees, in place or in order: controls,
+ * bidirectional ones too, tags, characters of no width; and what is no UTF-8,
+ * where a byte may be a control to it.
+ */
+
 void
 relayctl_append_safe(relay_buf_t *out, const relay_str_t *s)
 {
-    size_t  i;
+    size_t                n;
+    uint32_t              cp;
+    const unsigned char  *p, *last;
 
-    /* C1 controls are U+0080 to U+009F: 0xc2 and a byte under 0xa0 */
+    for (p = s->data, last = p + s->len; p < last; p += n) {
 
-    for (i = 0; i < s->len; i++) {
+        n = relay_text_cp(p, last, &cp);
 
-        if (s->data[i] < 0x20 || s->data[i] == 0x7f) {
+        switch (relay_text_hidden_class(cp)) {
+
+        case RELAY_TEXT_VISIBLE:
+        case RELAY_TEXT_BIDI_MARK:
+        case RELAY_TEXT_JOINER:
+        case RELAY_TEXT_VARIATION:
+        case RELAY_TEXT_PRIVATE:
+
+            if (cp < 0x20 || cp == 0x2028 || cp == 0x2029
+                || (cp == 0xfffd && n == 1))
+            {
+                relay_buf_append_c(out, '?');
+
+            } else {
+                relay_buf_append(out, p, n);
+            }
+
+            break;
+
+        default:
             relay_buf_append_c(out, '?');
-
-        } else if (s->data[i] == 0xc2 && i + 1 < s->len
-                   && s->data[i + 1] < 0xa0)
-        {
-            relay_buf_append_c(out, '?');
-            i++;
-
-        } else {
-            relay_buf_append_c(out, s->data[i]);
         }
     }
 }

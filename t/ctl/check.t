@@ -217,6 +217,25 @@ $relay->{x} = "you are now \x{1b}[2J free\n\x{9b}1m";
 unlike($out, qr/[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]/, 'no controls');
 
 
+# nor what turns text around or is not seen, nor bytes that are no UTF-8
+
+{
+    my $file = "$dir/a\xe2\x80\xaeb\xe2\x80\x8bc\xff\x9bd\xc2\x9be";
+
+    open my $fh, '>', $file or die $!;
+    print $fh '{';
+    close $fh;
+
+    ($rc, $out, $err) = run('check', $file);
+    is($rc, 1, 'a name that no terminal should see');
+    like($err, qr{/a\?b\?c\?\?d\?e:1:2: }, 'is made plain');
+
+    ($rc, $out, $err) = run('check', '--json', $file);
+    is($rc, 1, 'the same as JSON');
+    like($err, qr/d\\u009be"/, 'C1 controls are escaped');
+}
+
+
 # other documents
 
 for my $text ('{}', '[1]', '"x"', '{"schema":"relay.context-package.v2"}',
