@@ -116,7 +116,7 @@ typedef struct {
 
 /*
  * Decides.  Fills *d completely, whatever the input; anything unforeseen is
- * DENY.  DESIGN: the table's first match wins.
+ * DENY.  The first case that matches wins.
  */
 void relay_grant_decide(const relay_grant_input_t *in, relay_decision_t *d);
 
