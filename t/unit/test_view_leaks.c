@@ -17,6 +17,7 @@
 
 #include "relay_data.h"
 #include "relay_view.h"
+#include "view_fixture.h"
 
 
 #define NAME      "relay.context-package.v1"
@@ -42,9 +43,6 @@ static const relay_view_e  views[] = {
 #define VIEWS  (sizeof(views) / sizeof(views[0]))
 
 
-static relay_view_policy_t  *policy;
-static relay_json_tape_t     tape;
-static relay_view_out_t      out;
 static const char           *why;
 
 
@@ -927,35 +925,6 @@ test_suite(void **state)
     json_decref(expected);
     free(value);
     free(text);
-}
-
-
-static int
-setup(void **state)
-{
-    relay_buf_t         err;
-    const relay_str_t  *json;
-
-    json = relay_view_policy_text(NAME);
-    relay_buf_init(&err, 4096);
-    policy = (json != NULL) ? relay_view_compile(json, &err) : NULL;
-    relay_buf_free(&err);
-
-    relay_json_tape_init(&tape);
-    relay_view_out_init(&out);
-
-    return policy == NULL;
-}
-
-
-static int
-teardown(void **state)
-{
-    relay_view_policy_free(policy);
-    relay_json_tape_free(&tape);
-    relay_view_out_free(&out);
-
-    return 0;
 }
 
 

@@ -22,6 +22,7 @@
 
 #include "relay_data.h"
 #include "relay_view.h"
+#include "view_fixture.h"
 #include "view_oracle.h"
 
 
@@ -60,9 +61,6 @@ static const relay_view_e  views[] = {
 static uint64_t              rng;
 static place_t               places[PLACES];
 static size_t                places_n;
-static relay_view_policy_t  *policy;
-static relay_json_tape_t     tape;
-static relay_view_out_t      out;
 
 
 static uint64_t
@@ -1085,35 +1083,6 @@ test_mutants(void **state)
     json_decref(pilot);
     free(w.data);
     free(text);
-}
-
-
-static int
-setup(void **state)
-{
-    relay_buf_t         err;
-    const relay_str_t  *json;
-
-    json = relay_view_policy_text(SCHEMA);
-    relay_buf_init(&err, 4096);
-    policy = (json != NULL) ? relay_view_compile(json, &err) : NULL;
-    relay_buf_free(&err);
-
-    relay_json_tape_init(&tape);
-    relay_view_out_init(&out);
-
-    return policy == NULL;
-}
-
-
-static int
-teardown(void **state)
-{
-    relay_view_policy_free(policy);
-    relay_json_tape_free(&tape);
-    relay_view_out_free(&out);
-
-    return 0;
 }
 
 
